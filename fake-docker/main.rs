@@ -1,0 +1,3 @@
+//! The stand-in Docker CLI of the tests.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Runs code that an AI agent wrote in a fresh, hardened, throwaway container.
+
+pub mod cli;

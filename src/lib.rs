@@ -1,3 +1,4 @@
 //! Runs code that an AI agent wrote in a fresh, hardened, throwaway container.
 
 pub mod cli;
+pub mod engine;

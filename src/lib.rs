@@ -2,3 +2,6 @@
 
 pub mod cli;
 pub mod engine;
+pub mod language;
+pub mod names;
+pub mod policy;

@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod engine;
+pub mod images;
 pub mod language;
 pub mod names;
 pub mod policy;

@@ -1,1 +1,2 @@
 //! Integration tests, by subject.
+mod images;

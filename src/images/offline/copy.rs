@@ -72,3 +72,48 @@ fn inside(root: &Path, link: &Path) -> Option<PathBuf> {
     let target = link.canonicalize().ok()?;
     (target.starts_with(root) && target.is_file()).then_some(target)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn listed(root: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<String> {
+        let files = files(root, wanted).unwrap();
+        let mut paths: Vec<_> =
+            files.iter().map(|file| file.relative.display().to_string()).collect();
+        paths.sort();
+        paths
+    }
+
+    #[test]
+    fn wanted_files_are_found_at_every_depth() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("a/b")).unwrap();
+        fs::create_dir(root.path().join("no")).unwrap();
+        for file in ["x", "a/b/y", "no/z"] {
+            fs::write(root.path().join(file), "").unwrap();
+        }
+        assert_eq!(listed(root.path(), &|path| path != Path::new("no")), ["a/b/y", "x"]);
+    }
+
+    #[test]
+    fn links_are_followed_only_to_files_inside() {
+        let root = tempfile::tempdir().unwrap();
+        let outside = tempfile::NamedTempFile::new().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::write(path("file"), "").unwrap();
+        symlink("file", path("inside")).unwrap();
+        symlink(outside.path(), path("outside")).unwrap();
+        symlink("/etc/passwd", path("passwd")).unwrap();
+        symlink("nowhere", path("dangling")).unwrap();
+        symlink(".", path("loop")).unwrap();
+        assert_eq!(listed(root.path(), &|_| true), ["file", "inside"]);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_read_is_named() {
+        let error = files(Path::new("/nonexistent"), &|_| true).unwrap_err();
+        assert_eq!(error.to_string(), "cannot read `/nonexistent`");
+    }
+}

@@ -47,6 +47,14 @@ pub(super) fn inspect(path: &Path) -> Result<Binary, OfflineError> {
     Ok(if is_shell_script(&start) { Binary::ShellScript } else { Binary::Other })
 }
 
+/// The loader of a dynamic program.
+pub(super) fn loader_of(path: &Path) -> Result<Option<PathBuf>, OfflineError> {
+    Ok(match inspect(path)? {
+        Binary::Dynamic { loader } => Some(loader),
+        Binary::NoLoader | Binary::ShellScript | Binary::Other => None,
+    })
+}
+
 fn is_little_endian_elf64(start: &[u8]) -> bool {
     start.len() == HEADER_BYTES && start.starts_with(b"\x7fELF\x02\x01")
 }
@@ -88,4 +96,60 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes[at..at + 8].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(content: &[u8]) -> Binary {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), content).unwrap();
+        inspect(file.path()).unwrap()
+    }
+
+    /// A 64-bit ELF header with one program header, which names a loader.
+    fn elf(program_header_bytes: u8, loader: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; HEADER_BYTES + PROGRAM_HEADER_BYTES];
+        bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        bytes[32] = 64;
+        bytes[54] = program_header_bytes;
+        bytes[56] = 1;
+        bytes[64] = 3;
+        bytes[64 + 8] = 120;
+        bytes[64 + 32] = u8::try_from(loader.len()).unwrap();
+        bytes.extend_from_slice(loader);
+        bytes
+    }
+
+    #[test]
+    fn a_dynamic_program_names_its_loader() {
+        let loader = PathBuf::from("/lib/ld.so");
+        assert_eq!(kind(&elf(56, b"/lib/ld.so\0")), Binary::Dynamic { loader });
+        assert_eq!(kind(&elf(0, b"/lib/ld.so\0")), Binary::NoLoader);
+    }
+
+    #[test]
+    fn this_test_itself_is_an_elf_file() {
+        let own = std::env::current_exe().unwrap();
+        assert!(matches!(inspect(&own), Ok(Binary::Dynamic { .. } | Binary::NoLoader)));
+    }
+
+    #[test]
+    fn scripts_for_the_shell_are_told_from_others() {
+        for script in ["#!/bin/sh\necho", "#! /bin/sh -e\n", "#!/usr/bin/sh"] {
+            assert_eq!(kind(script.as_bytes()), Binary::ShellScript, "{script}");
+        }
+        for other in ["#!/usr/bin/perl\n", "#!/usr/bin/env sh\n", "text", "", "\x7fELF\x01\x01"] {
+            assert_eq!(kind(other.as_bytes()), Binary::Other, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_cut_file_is_an_error_and_no_panic() {
+        let whole = elf(56, b"/lib/ld.so\0");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &whole[..100]).unwrap();
+        assert!(matches!(inspect(file.path()), Err(OfflineError::Read { .. })));
+    }
 }

@@ -78,12 +78,21 @@ pub enum OfflineError {
         /// The name of the library.
         library: String,
     },
-}
-
-/// A program's answer that makes no sense, cut to what fits a message.
-pub(super) fn unusable(program: &'static str, said: &str) -> OfflineError {
-    OfflineError::Answer {
-        program,
-        answer: format!("{:?}", said.chars().take(80).collect::<String>()),
-    }
+    /// There is no room for the packages of an image in the making.
+    #[error("cannot make a temporary directory")]
+    Scratch {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// This machine's installer could not get the packages.
+    #[error("`{installer}` could not install the packages: {said}")]
+    Install {
+        /// The installer.
+        installer: &'static str,
+        /// The end of what it said; empty if a person has already seen it.
+        said: String,
+    },
+    /// A shell's packages are programs of a distribution, which no installer puts elsewhere.
+    #[error("packages cannot be added to a shell image that is made from this machine's own tools")]
+    NoPackages,
 }

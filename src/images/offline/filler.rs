@@ -38,7 +38,7 @@ impl Filler {
         let binary = elf::inspect(host)?;
         let needs = program_needs(&binary, host)?;
         if let Some(library) = needs.missing.first() {
-            self.left_out.push(format!("{}: `{library}` is missing", host.display()));
+            self.left_out.push(format!("`{}`: this machine lacks `{library}`", host.display()));
         } else {
             self.place(at, host, &binary, &needs);
         }
@@ -56,10 +56,33 @@ impl Filler {
         let needs = needs.unwrap_or_default();
         if let Some(library) = needs.missing.first() {
             let name = at.file_name().unwrap_or_default().display();
-            self.left_out.push(format!("{name}: `{library}` is missing"));
+            self.left_out.push(format!("`{name}`: this machine lacks `{library}`"));
             return Ok(());
         }
         self.tree.host_file(at, host, FileKind::Data);
+        self.libraries(&needs);
+        Ok(())
+    }
+
+    /// Adds a shared object of a package, and what it needs from outside of the package. One that
+    /// lacks something stays, since its package may do without it; but it is said.
+    pub(super) fn carried(
+        &mut self,
+        loader: Option<&Path>,
+        at: &Path,
+        host: &Path,
+        packages: &Path,
+    ) -> Result<(), OfflineError> {
+        self.tree.host_file(at, host, FileKind::Data);
+        let needs = loader.map(|loader| libraries::needs(loader, host)).transpose()?;
+        let mut needs = needs.unwrap_or_default();
+        needs.found.retain(|library| !library.path.starts_with(packages));
+        let missing = needs.missing.iter();
+        self.left_out.extend(
+            missing.map(|library| {
+                format!("`{library}` for `{}`: this machine lacks it", at.display())
+            }),
+        );
         self.libraries(&needs);
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! packages, caches, everyone's configuration, certificates. The result is a [`Blueprint`], which
 //! becomes a tar stream for the engine's `import`; nothing is written to this machine's disk.
 
+mod ask;
 mod base;
 mod copy;
 mod elf;
@@ -12,15 +13,24 @@ mod error;
 mod filler;
 mod libraries;
 mod node;
+mod packages;
 mod python;
 mod release;
+mod scratch;
 mod shell;
+mod stdlib;
 mod tree;
 
 use std::io::{self, Write};
 
+use super::inspect::{BAKED_LABEL, OFFLINE_LABEL};
+use super::package::Package;
+use super::tags;
+use crate::engine::command::Talk;
+use crate::names::ImageRef;
 pub use error::OfflineError;
 use filler::Filler;
+use scratch::Scratch;
 use tree::Tree;
 
 /// A language whose interpreter das can carry from this machine into an image.
@@ -49,53 +59,74 @@ impl Interpreter {
         }
     }
 
-    /// The command that an image runs when it is given none.
+    /// The program that an image runs when it is given none.
     const fn command(self) -> &'static str {
         match self {
-            Self::Python => r#"["python"]"#,
-            Self::Node => r#"["node"]"#,
-            Self::Shell => r#"["sh"]"#,
+            Self::Python => "python",
+            Self::Node => "node",
+            Self::Shell => "sh",
         }
     }
 }
 
+/// What is to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// The interpreter.
+    pub interpreter: Interpreter,
+    /// What this machine's installer shall add to it.
+    pub packages: &'a [Package],
+    /// Where the installer's own words go.
+    pub talk: Talk,
+}
+
 /// A planned image: every entry of its root filesystem and its configuration.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Blueprint {
     interpreter: Interpreter,
     version: String,
+    packages: Vec<Package>,
     host: String,
     tree: Tree,
     left_out: Vec<String>,
+    /// Holds the files of packages until they have been streamed.
+    _scratch: Option<Scratch>,
 }
 
 impl Blueprint {
     /// Plans an image for an engine of this architecture (in Docker's or the kernel's words).
-    pub fn of(interpreter: Interpreter, engine_architecture: &str) -> Result<Self, OfflineError> {
+    pub fn of(order: Order<'_>, engine_architecture: &str) -> Result<Self, OfflineError> {
         release::fits(engine_architecture)?;
         let mut filler = Filler::default();
         base::fill(&mut filler.tree);
-        let version = match interpreter {
-            Interpreter::Python => python::fill(&mut filler)?,
-            Interpreter::Node => node::fill(&mut filler)?,
-            Interpreter::Shell => release::id(),
-        };
+        let (version, scratch) = fill(&mut filler, order)?;
         shell::fill(&mut filler)?;
-        let Filler { tree, left_out } = filler;
-        Ok(Self { interpreter, version, host: release::name(), tree, left_out })
+        Ok(Self {
+            interpreter: order.interpreter,
+            version,
+            packages: order.packages.to_vec(),
+            host: release::name(),
+            tree: filler.tree,
+            left_out: filler.left_out,
+            _scratch: scratch,
+        })
     }
 
     /// The local name of the image: no registry has it, and it says what it is.
-    pub fn tag(&self) -> String {
-        format!("das-offline/{}:{}", self.interpreter.name(), release::plain(&self.version))
+    pub fn tag(&self) -> ImageRef {
+        if self.packages.is_empty() {
+            tags::offline(self.interpreter, &self.version)
+        } else {
+            tags::baked(self.interpreter, &self.origin(), &self.packages)
+        }
     }
 
-    /// What the image is made of, in words.
+    /// What the interpreter in the image is and where it comes from, in words.
     pub fn origin(&self) -> String {
         format!("{} {} of {}", self.interpreter.name(), self.version, self.host)
     }
 
-    /// What this machine has or lacks that could not be put in, a line each.
+    /// What this machine lacks and the image therefore too, a line each.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
@@ -107,17 +138,47 @@ impl Blueprint {
 
     /// The image's configuration, for the engine's `import --change`.
     pub fn changes(&self) -> Vec<String> {
-        vec![
+        let mut changes = vec![
             "ENV PATH=/usr/local/bin:/usr/bin:/bin".to_owned(),
-            format!("LABEL docker-agent-sandbox.offline=\"{}\"", release::quotable(&self.origin())),
+            format!("LABEL {OFFLINE_LABEL}=\"{}\"", release::quotable(&self.origin())),
             "USER 65534:65534".to_owned(),
             "WORKDIR /tmp".to_owned(),
-            format!("CMD {}", self.interpreter.command()),
-        ]
+            format!("CMD [\"{}\"]", self.interpreter.command()),
+        ];
+        if !self.packages.is_empty() {
+            let baked = tags::description(&release::quotable(&self.origin()), &self.packages);
+            changes.push(format!("LABEL {BAKED_LABEL}=\"{baked}\""));
+        }
+        changes
     }
 
     /// Writes the root filesystem as a tar stream; the same machine gives the same bytes.
     pub fn write_tar(&self, out: &mut dyn Write) -> io::Result<()> {
         self.tree.write_tar(out)
+    }
+}
+
+/// Adds the interpreter with its packages; tells its version and what holds the packages.
+fn fill(filler: &mut Filler, order: Order<'_>) -> Result<(String, Option<Scratch>), OfflineError> {
+    let Order { interpreter, packages, talk } = order;
+    let wanted = (!packages.is_empty()).then_some(packages);
+    match interpreter {
+        Interpreter::Python => {
+            let python = python::fill(filler)?;
+            let loader = python.loader.as_deref();
+            let add =
+                |packages| packages::add_pip(filler, loader, &python.packages, packages, talk);
+            let scratch = wanted.map(add).transpose()?;
+            Ok((python.version, scratch))
+        }
+        Interpreter::Node => {
+            let node = node::fill(filler)?;
+            let loader = node.loader.as_deref();
+            let add = |packages| packages::add_npm(filler, loader, packages, talk);
+            let scratch = wanted.map(add).transpose()?;
+            Ok((node.version, scratch))
+        }
+        Interpreter::Shell if wanted.is_some() => Err(OfflineError::NoPackages),
+        Interpreter::Shell => Ok((release::id(), None)),
     }
 }

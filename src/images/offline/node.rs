@@ -1,17 +1,15 @@
-//! The machine's own Node.js: one program and its libraries, its modules are built in.
+//! The machine's own Node.js: one program and its libraries; its modules are built in.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::engine::command::{CommandError, CommandLine};
-
+use super::ask::ask;
+use super::elf;
 use super::error::OfflineError;
 use super::filler::{Filler, canonical};
 
-const PROGRAM: &str = "node";
-const ASK_BOUND: Duration = Duration::from_secs(20);
+/// What `PATH` finds may be a version manager's shim; the interpreter knows where it is.
 const ASK: &str =
     "console.log(JSON.stringify({version: process.versions.node, executable: process.execPath}))";
 
@@ -21,20 +19,19 @@ struct Answer {
     executable: PathBuf,
 }
 
-/// Adds the interpreter and returns its version.
-pub(super) fn fill(filler: &mut Filler) -> Result<String, OfflineError> {
-    let answer = ask()?;
-    filler.required(Path::new("usr/local/bin/node"), &canonical(&answer.executable)?)?;
-    Ok(answer.version)
+/// What the rest of an image needs to know of the interpreter in it.
+#[derive(Debug)]
+pub(super) struct Installed {
+    /// Its version.
+    pub(super) version: String,
+    /// What loads its add-ons, unless it is a static program, which loads none.
+    pub(super) loader: Option<PathBuf>,
 }
 
-fn ask() -> Result<Answer, OfflineError> {
-    let said = match CommandLine::new(PROGRAM, ["-e", ASK]).run(ASK_BOUND) {
-        Ok(said) => said.out(),
-        Err(CommandError::NotFound { program: _ }) => {
-            return Err(OfflineError::NotInstalled { program: PROGRAM });
-        }
-        Err(source) => return Err(OfflineError::Ask { program: PROGRAM, source }),
-    };
-    serde_json::from_str(&said).map_err(|_| super::error::unusable(PROGRAM, &said))
+/// Adds the interpreter.
+pub(super) fn fill(filler: &mut Filler) -> Result<Installed, OfflineError> {
+    let answer: Answer = ask("node", &["-e", ASK])?;
+    let executable = canonical(&answer.executable)?;
+    filler.required(Path::new("usr/local/bin/node"), &executable)?;
+    Ok(Installed { version: answer.version, loader: elf::loader_of(&executable)? })
 }

@@ -1,27 +1,25 @@
 //! The machine's own `CPython`: the interpreter, its standard library, its extension modules.
 //!
-//! The interpreter finds its library from where it stands, so the whole prefix can move.
+//! The interpreter finds its library from where it stands, so the whole of it can move.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::engine::command::{CommandError, CommandLine};
-
+use super::ask::ask;
 use super::copy;
-use super::elf::{self, Binary};
+use super::elf;
 use super::error::OfflineError;
 use super::filler::Filler;
+use super::stdlib::has_use;
 use super::tree::FileKind;
 
 const PROGRAM: &str = "python3";
-const ASK_BOUND: Duration = Duration::from_secs(20);
 
 /// Asked of the interpreter itself, because what `PATH` finds may be a shim or an environment.
 const ASK: &str = r#"
-import json, os, platform, sys
+import json, os, platform, site, sys
 print(json.dumps({
     "implementation": sys.implementation.name,
     "version": platform.python_version(),
@@ -30,33 +28,16 @@ print(json.dumps({
     "prefix": sys.base_prefix,
     "library": os.path.dirname(os.__file__),
     "modules": [p for p in sys.path if os.path.basename(p) == "lib-dynload" and os.path.isdir(p)],
+    "packages": site.getsitepackages([sys.base_prefix])[0],
 }))
 "#;
 
-/// Parts of the standard library that a sandboxed program has no use for: tests, windows, an
-/// installer, what links programs against the interpreter.
-const NO_USE: [&str; 7] = [
-    "ensurepip",
-    "idlelib",
-    "site-packages",
-    "dist-packages",
-    "tkinter",
-    "turtledemo",
-    "turtle.py",
-];
-
-/// What the machine's owner may have put into the library to change every start.
-const CUSTOM: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
-
-/// Extension modules without use: tests, windows, and one that drags in all of Kerberos for
-/// a directory service that Python itself has dropped.
-const NO_USE_MODULES: [&str; 5] = ["_test", "_ctypes_test", "_xxtest", "_tkinter", "nis"];
-
-/// Public data that the library reads: time zones, and the one locale that is not a choice.
+/// Public data that programs read: time zones, and the one locale that is nobody's choice.
 const DATA: [&str; 2] = ["/usr/share/zoneinfo", "/usr/lib/locale/C.utf8"];
 
+/// The machine's interpreter, as it describes itself.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct Python {
     implementation: String,
     version: String,
     short: String,
@@ -64,154 +45,115 @@ struct Answer {
     prefix: PathBuf,
     library: PathBuf,
     modules: Vec<PathBuf>,
+    packages: PathBuf,
 }
 
-/// Adds the interpreter and its standard library, and returns its version.
-pub(super) fn fill(filler: &mut Filler) -> Result<String, OfflineError> {
-    let answer = ask()?;
-    let home = Home::of(&answer);
-    program(filler, &answer, &home)?;
-    library(filler, &answer, &home)?;
-    data(filler)?;
-    Ok(answer.version)
-}
-
-fn ask() -> Result<Answer, OfflineError> {
-    let said = match CommandLine::new(PROGRAM, ["-I", "-S", "-c", ASK]).run(ASK_BOUND) {
-        Ok(said) => said.out(),
-        Err(CommandError::NotFound { program: _ }) => {
-            return Err(OfflineError::NotInstalled { program: PROGRAM });
-        }
-        Err(source) => return Err(OfflineError::Ask { program: PROGRAM, source }),
-    };
-    let answer: Answer =
-        serde_json::from_str(&said).map_err(|_| super::error::unusable(PROGRAM, &said))?;
-    if answer.implementation == "cpython" {
-        Ok(answer)
-    } else {
-        let found = answer.implementation;
-        Err(OfflineError::Unsupported { program: PROGRAM, found, wanted: "CPython" })
-    }
-}
-
-/// Where the interpreter lives on this machine, and where in the image.
+/// What the rest of an image needs to know of the interpreter in it.
 #[derive(Debug)]
-struct Home<'a> {
-    old: &'a Path,
-    new: &'a Path,
+pub(super) struct Installed {
+    /// Its version.
+    pub(super) version: String,
+    /// Where it looks for packages in the image.
+    pub(super) packages: PathBuf,
+    /// What loads its extension modules, unless it is a static program, which loads none.
+    pub(super) loader: Option<PathBuf>,
 }
 
-impl<'a> Home<'a> {
-    /// A distribution's interpreter stays where it is; a person's own moves to `/usr/local`.
-    fn of(answer: &'a Answer) -> Self {
-        let old = answer.prefix.as_path();
-        let fixed = [Path::new("/usr"), Path::new("/usr/local")].contains(&old);
-        Self { old, new: if fixed { old } else { Path::new("/usr/local") } }
-    }
-
-    /// The path in the image of a path of this machine, if it belongs to the interpreter.
-    fn at(&self, host: &Path) -> Option<PathBuf> {
-        host.strip_prefix(self.old).ok().map(|rest| self.new.join(rest))
-    }
+/// Adds the interpreter and its standard library.
+pub(super) fn fill(filler: &mut Filler) -> Result<Installed, OfflineError> {
+    let python = Python::of_this_machine()?;
+    let loader = elf::loader_of(&python.executable)?;
+    python.add_program(filler)?;
+    python.add_library(filler, loader.as_deref())?;
+    add_data(filler)?;
+    Ok(Installed { packages: python.place(&python.packages)?, version: python.version, loader })
 }
 
-fn program(filler: &mut Filler, answer: &Answer, home: &Home<'_>) -> Result<(), OfflineError> {
-    let name = format!("python{}", answer.short);
-    let directory = home.new.join("bin");
-    filler.required(&directory.join(&name), &answer.executable)?;
-    for link in ["python3", "python"] {
-        filler.tree.symlink(&directory.join(link), Path::new(&name));
-    }
-    Ok(())
-}
-
-/// The standard library, and the extension modules where they lie outside of it.
-fn library(filler: &mut Filler, answer: &Answer, home: &Home<'_>) -> Result<(), OfflineError> {
-    let loader = match elf::inspect(&answer.executable)? {
-        Binary::Dynamic { loader } => Some(loader),
-        Binary::NoLoader | Binary::ShellScript | Binary::Other => None,
-    };
-    let outside = answer.modules.iter().filter(|modules| !modules.starts_with(&answer.library));
-    for root in std::iter::once(&answer.library).chain(outside) {
-        let at = home.at(root).ok_or_else(|| elsewhere(root))?;
-        for file in copy::files(root, &has_use)? {
-            add(filler, loader.as_deref(), &at.join(&file.relative), &file.host, home)?;
+impl Python {
+    fn of_this_machine() -> Result<Self, OfflineError> {
+        let python: Self = ask(PROGRAM, &["-I", "-S", "-c", ASK])?;
+        if python.implementation == "cpython" {
+            Ok(python)
+        } else {
+            let found = python.implementation;
+            Err(OfflineError::Unsupported { program: PROGRAM, found, wanted: "CPython" })
         }
     }
-    Ok(())
-}
 
-fn elsewhere(library: &Path) -> OfflineError {
-    let found = format!("an interpreter whose library is elsewhere, in {}", library.display());
-    OfflineError::Unsupported { program: PROGRAM, found, wanted: "one that is all in one place" }
-}
-
-fn add(
-    filler: &mut Filler,
-    loader: Option<&Path>,
-    at: &Path,
-    host: &Path,
-    home: &Home<'_>,
-) -> Result<(), OfflineError> {
-    if host.extension().is_some_and(|ending| ending == "so") {
-        return filler.module(loader, at, host);
+    /// A distribution's interpreter stays where it is; a person's own moves to `/usr/local`.
+    fn new_prefix(&self) -> &Path {
+        let local = Path::new("/usr/local");
+        if self.prefix == Path::new("/usr") { &self.prefix } else { local }
     }
-    if name(host).starts_with("_sysconfigdata") {
-        filler.tree.bytes(at, moved(host, home)?);
-    } else {
-        filler.tree.host_file(at, host, FileKind::Data);
+
+    /// The path in the image of a path below the interpreter's prefix.
+    fn place(&self, host: &Path) -> Result<PathBuf, OfflineError> {
+        let below = host.strip_prefix(&self.prefix).map_err(|_| OfflineError::Unsupported {
+            program: PROGRAM,
+            found: format!("an interpreter with parts elsewhere (`{}`)", host.display()),
+            wanted: "one that is all in one place",
+        })?;
+        Ok(self.new_prefix().join(below))
     }
-    Ok(())
+
+    fn add_program(&self, filler: &mut Filler) -> Result<(), OfflineError> {
+        let name = format!("python{}", self.short);
+        let directory = self.new_prefix().join("bin");
+        filler.required(&directory.join(&name), &self.executable)?;
+        for link in ["python3", "python"] {
+            filler.tree.symlink(&directory.join(link), Path::new(&name));
+        }
+        Ok(())
+    }
+
+    /// The standard library, and the extension modules where they lie outside of it.
+    fn add_library(&self, filler: &mut Filler, loader: Option<&Path>) -> Result<(), OfflineError> {
+        let outside = self.modules.iter().filter(|modules| !modules.starts_with(&self.library));
+        for root in std::iter::once(&self.library).chain(outside) {
+            let place = self.place(root)?;
+            for file in copy::files(root, &has_use)? {
+                let at = place.join(&file.relative);
+                if file.host.extension().is_some_and(|ending| ending == "so") {
+                    filler.module(loader, &at, &file.host)?;
+                } else {
+                    self.add_source(filler, &at, &file.host)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How the interpreter was built is told with the paths that are true in the image.
+    fn add_source(&self, filler: &mut Filler, at: &Path, host: &Path) -> Result<(), OfflineError> {
+        let name = host.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("_sysconfigdata") {
+            let read = |source| OfflineError::Read { path: host.to_owned(), source };
+            let text = fs::read_to_string(host).map_err(read)?;
+            let (old, new) = (self.prefix.to_string_lossy(), self.new_prefix().to_string_lossy());
+            filler.tree.bytes(at, text.replace(&*old, &new));
+        } else {
+            filler.tree.host_file(at, host, FileKind::Data);
+        }
+        Ok(())
+    }
 }
 
-/// How the interpreter was built, told with the paths that are true in the image.
-fn moved(host: &Path, home: &Home<'_>) -> Result<String, OfflineError> {
-    let read = |source| OfflineError::Read { path: host.to_owned(), source };
-    let text = fs::read_to_string(host).map_err(read)?;
-    let (old, new) = (home.old.to_string_lossy(), home.new.to_string_lossy());
-    Ok(if old == new { text } else { text.replace(&*old, &new) })
-}
-
-/// Whether a path below the standard library is wanted in the image.
-fn has_use(relative: &Path) -> bool {
-    let file = name(relative);
-    let top = relative.iter().next().unwrap_or_default().to_string_lossy();
-    let stem = file.split('.').next().unwrap_or_default();
-    let compiled = [".pyc", ".pyo", ".a", ".exe"].iter().any(|ending| file.ends_with(ending));
-    let test = ["__pycache__", "test", "tests", "idle_test"].contains(&&*file);
-    let module = file.ends_with(".so") && NO_USE_MODULES.iter().any(|no| no_use_module(stem, no));
-    !(compiled
-        || test
-        || module
-        || NO_USE.contains(&&*top)
-        || CUSTOM.contains(&&*top)
-        || top.starts_with("config-"))
-}
-
-fn no_use_module(stem: &str, no: &str) -> bool {
-    stem == no || (no.ends_with("test") && stem.starts_with(no))
-}
-
-fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn data(filler: &mut Filler) -> Result<(), OfflineError> {
+fn add_data(filler: &mut Filler) -> Result<(), OfflineError> {
     for directory in DATA.map(Path::new) {
         if directory.is_dir() {
-            for file in copy::files(directory, &is_common)? {
+            for file in copy::files(directory, &is_everybodys)? {
                 let at = directory.join(&file.relative);
                 filler.tree.host_file(&at, &file.host, FileKind::Data);
             }
         } else {
-            filler.left_out.push(format!("{}: not on this machine", directory.display()));
+            filler.left_out.push(format!("`{}`: not on this machine", directory.display()));
         }
     }
     Ok(())
 }
 
 /// Time zones with leap seconds are a second copy of all of them, and the local one is a choice.
-fn is_common(relative: &Path) -> bool {
+fn is_everybodys(relative: &Path) -> bool {
     let top = relative.iter().next().unwrap_or_default().to_string_lossy();
     !["posix", "right", "localtime", "posixrules"].contains(&&*top)
 }

@@ -1,4 +1,4 @@
-//! Which system and which processor this machine has, in words that are safe in a label or a tag.
+//! Which system and which processor this machine has, in words that are safe in a label.
 
 use std::env::consts;
 use std::fs;
@@ -51,12 +51,6 @@ fn value(text: &str, name: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
 
-/// The text as a tag: letters, digits, `.`, `_` and `-`, at most 100 of them.
-pub(super) fn plain(text: &str) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    text.trim_start_matches(['.', '-']).chars().take(100).map(safe).collect()
-}
-
 /// The text without what a quoted value of a label would give a meaning to.
 pub(super) fn quotable(text: &str) -> String {
     let safe = |c: &char| c.is_ascii_alphanumeric() || " ./_-+:,()".contains(*c);
@@ -90,9 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_hostile_name_reaches_a_tag_or_a_label() {
-        assert_eq!(plain("--3.14.0rc1+ \"x\n"), "3.14.0rc1---x-");
+    fn nothing_of_a_hostile_name_reaches_a_label() {
         assert_eq!(quotable("a\"b$HOME\\\n`c` (d)"), "abHOMEc (d)");
-        assert_eq!(plain(&"9".repeat(300)).len(), 100);
     }
 }

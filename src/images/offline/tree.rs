@@ -178,3 +178,101 @@ impl Read for Exact {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tar(tree: &Tree) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        tree.write_tar(&mut bytes).unwrap();
+        bytes
+    }
+
+    /// Path, mode, content or link target of every entry.
+    fn listing(bytes: &[u8]) -> Vec<(String, u32, String)> {
+        let mut archive = tar::Archive::new(bytes);
+        let entries = archive.entries().unwrap().map(|entry| {
+            let mut entry = entry.unwrap();
+            let path = entry.path().unwrap().display().to_string();
+            let mode = entry.header().mode().unwrap();
+            assert_eq!((entry.header().uid().unwrap(), entry.header().gid().unwrap()), (0, 0));
+            assert_eq!(entry.header().mtime().unwrap(), MTIME);
+            let link = entry.link_name().unwrap().map(|link| link.display().to_string());
+            let mut content = String::new();
+            entry.read_to_string(&mut content).unwrap();
+            (path, mode, link.unwrap_or(content))
+        });
+        entries.collect()
+    }
+
+    fn entry(path: &str, mode: u32, content: &str) -> (String, u32, String) {
+        (path.to_owned(), mode, content.to_owned())
+    }
+
+    #[test]
+    fn entries_are_sorted_and_have_their_parents_before_them() {
+        let mut tree = Tree::default();
+        tree.bytes(Path::new("/etc/passwd"), "root");
+        tree.directory(Path::new("tmp"), 0o1777);
+        tree.symlink(Path::new("bin"), Path::new("usr/bin"));
+        let expected = [
+            entry("bin", 0o777, "usr/bin"),
+            entry("etc", 0o755, ""),
+            entry("etc/passwd", 0o644, "root"),
+            entry("tmp", 0o1777, ""),
+        ];
+        assert_eq!(listing(&tar(&tree)), expected);
+    }
+
+    #[test]
+    fn the_order_of_adding_does_not_show() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "content").unwrap();
+        let add = |tree: &mut Tree, path: &str| {
+            tree.host_file(Path::new(path), file.path(), FileKind::Program);
+        };
+        let (mut one, mut other) = (Tree::default(), Tree::default());
+        ["a/x", "b", "a/y"].iter().for_each(|path| add(&mut one, path));
+        ["a/y", "a/x", "b"].iter().for_each(|path| add(&mut other, path));
+        assert_eq!(tar(&one), tar(&other));
+        assert_eq!(listing(&tar(&one))[1], entry("a/x", 0o755, "content"));
+    }
+
+    #[test]
+    fn nothing_climbs_out_of_the_root() {
+        let mut tree = Tree::default();
+        tree.bytes(Path::new("/../../etc/./x"), "");
+        tree.symlink(Path::new("up"), Path::new("../x"));
+        tree.symlink(Path::new("host"), Path::new("/etc/x"));
+        let paths: Vec<_> = listing(&tar(&tree)).into_iter().map(|(path, ..)| path).collect();
+        assert_eq!(paths, ["etc", "etc/x"]);
+    }
+
+    #[test]
+    fn what_is_there_first_stays() {
+        let mut tree = Tree::default();
+        tree.bytes(Path::new("a"), "first");
+        tree.bytes(Path::new("a"), "second");
+        assert_eq!(listing(&tar(&tree)), [entry("a", 0o644, "first")]);
+    }
+
+    #[test]
+    fn a_long_path_keeps_its_name() {
+        let mut tree = Tree::default();
+        let path = format!("{}/{}", "d".repeat(120), "f".repeat(200));
+        tree.bytes(Path::new(&path), "x");
+        assert_eq!(listing(&tar(&tree))[1], entry(&path, 0o644, "x"));
+    }
+
+    #[test]
+    fn a_file_that_shrinks_or_is_gone_is_an_error_that_names_it() {
+        let mut tree = Tree::default();
+        tree.host_file(Path::new("a"), Path::new("/nonexistent/file"), FileKind::Data);
+        let error = tree.write_tar(&mut io::sink()).unwrap_err();
+        assert_eq!(error.to_string(), "cannot put `/nonexistent/file` into the image");
+        let file = tempfile::tempfile().unwrap();
+        let shrunk = io::copy(&mut Exact { file, left: 5 }, &mut io::sink()).unwrap_err();
+        assert_eq!(shrunk.kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

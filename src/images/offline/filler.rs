@@ -9,9 +9,18 @@ use super::error::OfflineError;
 use super::libraries::{self, Library, Needs};
 use super::tree::{FileKind, Tree};
 
-/// What glibc opens by name only at run time: to end threads, and to look up users and hosts.
-const OPENED_AT_RUN_TIME: [&str; 4] =
-    ["libgcc_s.so.1", "libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2"];
+/// What is opened by name only at run time: by glibc, to end threads and to look up users and
+/// hosts; by programs that were built for an older glibc, which came in more parts.
+const OPENED_AT_RUN_TIME: [&str; 8] = [
+    "libdl.so.2",
+    "libgcc_s.so.1",
+    "libnss_dns.so.2",
+    "libnss_files.so.2",
+    "libpthread.so.0",
+    "libresolv.so.2",
+    "librt.so.1",
+    "libutil.so.1",
+];
 
 /// A tree in the making, and what had to be left out of it.
 #[derive(Debug, Default)]

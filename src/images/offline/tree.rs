@@ -233,8 +233,12 @@ mod tests {
             tree.host_file(Path::new(path), file.path(), FileKind::Program);
         };
         let (mut one, mut other) = (Tree::default(), Tree::default());
-        ["a/x", "b", "a/y"].iter().for_each(|path| add(&mut one, path));
-        ["a/y", "a/x", "b"].iter().for_each(|path| add(&mut other, path));
+        for path in ["a/x", "b", "a/y"] {
+            add(&mut one, path);
+        }
+        for path in ["b", "a/y", "a/x"] {
+            add(&mut other, path);
+        }
         assert_eq!(tar(&one), tar(&other));
         assert_eq!(listing(&tar(&one))[1], entry("a/x", 0o755, "content"));
     }

@@ -100,7 +100,12 @@ impl CommandLine {
         match talk {
             Talk::Captured => command.stdout(Stdio::piped()).stderr(Stdio::piped()),
             Talk::ShownOnStderr => command.stdout(io::stderr()).stderr(io::stderr()),
+            Talk::ProgressOnStderr => command.stdout(io::stderr()).stderr(Stdio::piped()),
         };
+        if talk != Talk::Captured {
+            // A person watches it: the terminal's Ctrl-C ends it together with das.
+            command.process_group(rustix::process::getpgrp().as_raw_pid());
+        }
         command.spawn().map_err(|source| CommandError::spawn(self.program.clone(), source))
     }
 
@@ -164,6 +169,9 @@ pub enum Talk {
     Captured,
     /// Both streams straight to das's own stderr, for progress that a person watches.
     ShownOnStderr,
+    /// Standard output straight to das's own stderr, standard error kept: for a command that shows
+    /// its progress on the one and gives its reasons on the other.
+    ProgressOnStderr,
 }
 
 /// A command that ran to its end.

@@ -20,6 +20,8 @@ pub struct LocalImage {
     pub created: String,
     /// How it came here.
     pub made: Made,
+    /// Whether it stands on a machine's own interpreter, and so has no installer.
+    pub offline: bool,
 }
 
 /// How an image came to be on the engine.
@@ -91,6 +93,7 @@ fn local_image(image: Described) -> LocalImage {
     let labels = image.config.and_then(|config| config.labels).unwrap_or_default();
     let label = |name: &str| labels.get(name).cloned();
     let pulled = image.repo_digests.is_some_and(|digests| !digests.is_empty());
+    let offline = labels.contains_key(OFFLINE_LABEL);
     let made = match (label(BAKED_LABEL), label(OFFLINE_LABEL)) {
         (Some(baked), _) => Made::Baked(baked),
         (None, Some(offline)) => Made::Offline(offline),
@@ -101,7 +104,7 @@ fn local_image(image: Described) -> LocalImage {
     // Podman files every image without a registry under this one.
     let plain = |tag: String| tag.strip_prefix("localhost/").map_or(tag.clone(), str::to_owned);
     let tags = tags.into_iter().map(plain).collect();
-    LocalImage { id: image.id, tags, bytes: image.size, created: image.created, made }
+    LocalImage { id: image.id, tags, bytes: image.size, created: image.created, made, offline }
 }
 
 #[cfg(test)]

@@ -9,9 +9,15 @@ use crate::names::ImageRef;
 /// The most of the packages' names that a tag shows; a tag ends at 128 characters.
 const SHOWN: usize = 80;
 
+/// How the names of images from a machine's own interpreter begin.
+pub const OFFLINE: &str = "das-offline/";
+
+/// How the names of images with packages begin.
+pub const BAKED: &str = "das-baked/";
+
 /// The repository of images from a machine's own interpreter.
 pub fn offline_repository(interpreter: Interpreter) -> String {
-    format!("das-offline/{}", interpreter.name())
+    format!("{OFFLINE}{}", interpreter.name())
 }
 
 /// The name of an image from a machine's own interpreter of this version.
@@ -27,7 +33,7 @@ pub(super) fn baked(interpreter: Interpreter, base: &str, packages: &[Package]) 
     let digits = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
     let names: Vec<String> = sorted(packages).iter().map(|name| plain(name)).collect();
     let shown: String = names.join("-").chars().take(SHOWN).collect();
-    checked(&format!("das-baked/{}:{shown}-{digits:08x}", interpreter.name()))
+    checked(&format!("{BAKED}{}:{shown}-{digits:08x}", interpreter.name()))
 }
 
 /// What an image with packages was made from, for its label.

@@ -85,7 +85,10 @@ pub enum OfflineError {
         source: io::Error,
     },
     /// This machine's installer could not get the packages.
-    #[error("`{installer}` could not install the packages: {said}")]
+    #[error(
+        "`{installer}` could not install the packages: {}",
+        if said.is_empty() { "see above" } else { said }
+    )]
     Install {
         /// The installer.
         installer: &'static str,

@@ -1,10 +1,13 @@
 //! Why there is no image to run in, and what helps.
 
+use std::error::Error;
+
 use super::commands::EngineError;
 use super::make::MakeError;
 use super::pull_refusal::PullRefusal;
 use crate::engine::command::CommandError;
 use crate::names::ImageRef;
+use crate::outcome::failure::Failure;
 
 /// Why there is no image to run in.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +19,7 @@ pub enum ImageError {
         image: ImageRef,
     },
     /// It could not be pulled.
-    #[error("cannot pull `{image}`: {said}")]
+    #[error("cannot pull `{image}`: {} ({said})", refusal.reason())]
     Pull {
         /// The image.
         image: ImageRef,
@@ -45,6 +48,26 @@ impl From<CommandError> for ImageError {
 }
 
 impl ImageError {
+    /// The failure of a run that has no image because of this.
+    pub fn failure(&self) -> Failure {
+        match self {
+            Self::NotPulled { image } => Failure::NoImage(image.to_string()),
+            Self::Pull { refusal: PullRefusal::NoEngine, said, image: _ }
+            | Self::Engine(EngineError::Refused { said }) => Failure::of_engine(said),
+            Self::Pull { refusal, said, image: _ } => {
+                Failure::ImageUnavailable(format!("{} ({said})", refusal.reason()))
+            }
+            Self::Offline { image: _, source } => {
+                let told = format!("no registry can be reached, and {}", chain(source));
+                Failure::ImageUnavailable(told)
+            }
+            Self::Engine(EngineError::Command(error @ CommandError::NotFound { program: _ })) => {
+                Failure::NoEngine(error.to_string())
+            }
+            Self::Engine(EngineError::Command(error)) => Failure::Engine(chain(error)),
+        }
+    }
+
     /// What helps, in one sentence without a full stop.
     pub fn fix(&self) -> &'static str {
         match self {
@@ -56,4 +79,9 @@ impl ImageError {
             Self::Engine(_) => "`das doctor` looks for what is wrong",
         }
     }
+}
+
+/// An error and its causes, in one line.
+fn chain(error: &dyn Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {}", chain(cause)))
 }

@@ -20,8 +20,9 @@ pub struct LocalImage {
     pub created: String,
     /// How it came here.
     pub made: Made,
-    /// Whether it stands on a machine's own interpreter, and so has no installer.
-    pub offline: bool,
+    /// Whether it is a machine's own interpreter and nothing that was built upon it: then it has
+    /// no installer of packages.
+    pub bare: bool,
 }
 
 /// How an image came to be on the engine.
@@ -80,6 +81,15 @@ struct Described {
     created: String,
     #[serde(default)]
     config: Option<Config>,
+    #[serde(default, rename = "RootFS")]
+    root_fs: Option<RootFs>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct RootFs {
+    #[serde(default)]
+    layers: Vec<serde::de::IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,7 +103,9 @@ fn local_image(image: Described) -> LocalImage {
     let labels = image.config.and_then(|config| config.labels).unwrap_or_default();
     let label = |name: &str| labels.get(name).cloned();
     let pulled = image.repo_digests.is_some_and(|digests| !digests.is_empty());
-    let offline = labels.contains_key(OFFLINE_LABEL);
+    // What is built upon an image inherits its labels and has more layers.
+    let layers = image.root_fs.map_or(0, |root| root.layers.len());
+    let bare = labels.contains_key(OFFLINE_LABEL) && layers <= 1;
     let made = match (label(BAKED_LABEL), label(OFFLINE_LABEL)) {
         (Some(baked), _) => Made::Baked(baked),
         (None, Some(offline)) => Made::Offline(offline),
@@ -104,7 +116,7 @@ fn local_image(image: Described) -> LocalImage {
     // Podman files every image without a registry under this one.
     let plain = |tag: String| tag.strip_prefix("localhost/").map_or(tag.clone(), str::to_owned);
     let tags = tags.into_iter().map(plain).collect();
-    LocalImage { id: image.id, tags, bytes: image.size, created: image.created, made, offline }
+    LocalImage { id: image.id, tags, bytes: image.size, created: image.created, made, bare }
 }
 
 #[cfg(test)]
@@ -123,6 +135,17 @@ mod tests {
         assert_eq!(made(&label(BAKED_LABEL), r#"["a@sha256:1"]"#), Made::Baked("x".to_owned()));
         assert_eq!(made(r#""Config": null"#, r#"["a@sha256:1"]"#), Made::Pulled);
         assert_eq!(made(r#""Config": {"Labels": null}"#, "null"), Made::Local);
+    }
+
+    #[test]
+    fn what_is_built_upon_a_bare_image_is_not_bare() {
+        let bare = |layers: &str| {
+            let config = format!(r#""Config": {{"Labels": {{"{OFFLINE_LABEL}": "x"}}}}"#);
+            let root = format!(r#""RootFS": {{"Type": "layers", "Layers": {layers}}}"#);
+            parse(format!(r#"[{{"Id": "1", {config}, {root}}}]"#).as_bytes()).remove(0).bare
+        };
+        assert!(bare(r#"["sha256:1"]"#));
+        assert!(!bare(r#"["sha256:1", "sha256:2"]"#));
     }
 
     #[test]

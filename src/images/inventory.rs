@@ -102,7 +102,7 @@ mod tests {
             bytes: 7,
             created: "2026-01-02T03:04:05Z".to_owned(),
             made,
-            offline: true,
+            bare: true,
         }
     }
 

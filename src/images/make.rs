@@ -2,9 +2,8 @@
 
 use super::commands::{self, EngineError};
 use super::dockerfile::Recipe;
-use super::inspect::{LocalImage, Made as Origin};
+use super::inspect::Made as Origin;
 use super::offline::{Blueprint, OfflineError, Order};
-use super::tags;
 use crate::engine::Engine;
 use crate::engine::command::CommandError;
 use crate::names::{ImageRef, User};
@@ -37,8 +36,8 @@ pub enum MakeError {
         /// The base.
         base: ImageRef,
     },
-    /// The engine has made it and does not know it.
-    #[error("the engine does not have `{image}`, which it has just made")]
+    /// Somebody has removed it meanwhile.
+    #[error("the engine does not have `{image}` any more")]
     Vanished {
         /// The image.
         image: ImageRef,
@@ -73,22 +72,15 @@ pub fn with_packages(
     user: User,
     tag: Option<&ImageRef>,
 ) -> Result<Made, MakeError> {
-    match commands::describe(engine, base.as_str())? {
-        Some(described) if is_bare(&described) => offline(engine, order, tag),
-        Some(described) if is_baked_offline(&described) => {
-            Err(MakeError::AlreadyBaked { base: base.clone() })
+    let described = commands::describe(engine, base.as_str())?
+        .ok_or_else(|| MakeError::Vanished { image: base.clone() })?;
+    match described.made {
+        Origin::Baked(_) if described.bare => Err(MakeError::AlreadyBaked { base: base.clone() }),
+        _ if described.bare => offline(engine, order, tag),
+        Origin::Pulled | Origin::Offline(_) | Origin::Baked(_) | Origin::Local => {
+            built(engine, base, order, user, tag)
         }
-        Some(_) => built(engine, base, order, user, tag),
-        None => Err(MakeError::Vanished { image: base.clone() }),
     }
-}
-
-fn is_bare(base: &LocalImage) -> bool {
-    base.tags.iter().any(|tag| tag.starts_with(tags::OFFLINE))
-}
-
-fn is_baked_offline(base: &LocalImage) -> bool {
-    base.offline && matches!(base.made, Origin::Baked(_))
 }
 
 fn built(

@@ -1,6 +1,6 @@
 //! Images: where a run's image comes from, and how das makes one where no registry can be reached.
 
-mod commands;
+pub mod commands;
 pub mod dockerfile;
 pub mod ensure;
 pub mod error;

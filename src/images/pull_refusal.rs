@@ -109,13 +109,27 @@ impl PullRefusal {
             .map_or(Self::Other, |(refusal, _)| *refusal)
     }
 
+    /// What happened, as far as it can be told.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::NoEngine => "the engine does not answer",
+            Self::NoRegistry => "no registry can be reached",
+            Self::Unknown => "the registry has no such image, or hides it from strangers",
+            Self::Denied => "the registry does not let this user have it",
+            Self::RateLimited => "the registry wants a pause",
+            Self::WrongPlatform => "it is not made for the engine's architecture",
+            Self::DiskFull => "the engine's disk is full",
+            Self::Other => "the engine refused",
+        }
+    }
+
     /// What helps, in one sentence without a full stop.
     pub const fn fix(self) -> &'static str {
         match self {
             Self::NoEngine => "start the engine, or see `das doctor`",
             Self::NoRegistry => {
-                "check the network and the registry's name, or make an image from this machine's \
-                 own interpreter with `das image build LANGUAGE`"
+                "check the network and the registry's name; `das image build LANGUAGE` makes an \
+                 image from this machine's own interpreter"
             }
             Self::Unknown => {
                 "check the image's name and tag; if it is private, log in first (`docker login`)"

@@ -17,7 +17,8 @@ pub(crate) type Das<'a> = Cli<'a>;
 /// test fails.
 pub(crate) trait Place {
     fn home(&self) -> &Path;
-    fn search_path(&self) -> String;
+    /// All variables but `HOME`.
+    fn environment(&self) -> Vec<(String, String)>;
     fn story(&self) -> String;
 }
 
@@ -101,17 +102,17 @@ impl<'a> Cli<'a> {
         let finished = self.output();
         let stdout = comparable(&finished.stdout);
         let stderr = comparable(&finished.stderr);
-        let same = stdout == self.stdout
-            && stderr == self.stderr
-            && finished.code() == Some(code);
+        let expected = (comparable(&self.stdout), comparable(&self.stderr));
+        let same =
+            (&stdout, &stderr) == (&expected.0, &expected.1) && finished.code() == Some(code);
         assert!(
             same,
             "command: {}\ncwd: {}\nstatus: {} (expected {code})\n{}{}{}",
             self.command_line(),
             self.dir.display(),
             finished.status,
-            difference("stdout", &stdout, &self.stdout),
-            difference("stderr", &stderr, &self.stderr),
+            difference("stdout", &stdout, &expected.0),
+            difference("stderr", &stderr, &expected.1),
             self.place.story(),
         );
         finished
@@ -132,8 +133,8 @@ impl<'a> Cli<'a> {
         let spawned = Command::new(&self.program)
             .args(&self.args)
             .env_clear()
-            .env("PATH", self.place.search_path())
             .env("HOME", self.place.home())
+            .envs(self.place.environment())
             .envs(self.env.iter().cloned())
             .current_dir(&self.dir)
             .stdin(Stdio::piped())

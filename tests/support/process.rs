@@ -115,18 +115,24 @@ impl<'a> Running<'a> {
     #[track_caller]
     pub(crate) fn wait(mut self) -> Finished {
         let status = self.wait_for_exit();
-        eventually("the end of the output of a program that has exited", || &self, || {
-            (self.stdout.has_ended() && self.stderr.has_ended()).then_some(())
-        });
+        eventually(
+            "the end of the output of a program that has exited",
+            || &self,
+            || (self.stdout.has_ended() && self.stderr.has_ended()).then_some(()),
+        );
         Finished { status, stdout: self.stdout.bytes(), stderr: self.stderr.bytes() }
     }
 
     #[track_caller]
     fn wait_for(&self, capture: &Capture, name: &str, text: &str) {
-        eventually(&format!("`{text}` on {name}"), || self, || {
-            let bytes = capture.bytes();
-            String::from_utf8_lossy(&bytes).contains(text).then_some(())
-        });
+        eventually(
+            &format!("`{text}` on {name}"),
+            || self,
+            || {
+                let bytes = capture.bytes();
+                String::from_utf8_lossy(&bytes).contains(text).then_some(())
+            },
+        );
     }
 
     fn process(&self) -> Pid {

@@ -47,9 +47,11 @@ impl Real {
     /// `--rm` removes a container some time after its client has exited.
     #[track_caller]
     pub(crate) fn wait_until_gone(&self, name: &str) {
-        eventually(&format!("the end of container `{name}`"), || self.story(), || {
-            self.containers(&format!("name=^/{name}$")).is_empty().then_some(())
-        });
+        eventually(
+            &format!("the end of container `{name}`"),
+            || self.story(),
+            || self.containers(&format!("name=^/{name}$")).is_empty().then_some(()),
+        );
     }
 
     #[track_caller]
@@ -66,8 +68,8 @@ impl Place for Real {
         self.home.path()
     }
 
-    fn search_path(&self) -> String {
-        env::var("PATH").unwrap_or_default()
+    fn environment(&self) -> Vec<(String, String)> {
+        env::vars().filter(|(name, _)| name == "PATH" || name.starts_with("DOCKER_")).collect()
     }
 
     fn story(&self) -> String {

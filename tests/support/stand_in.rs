@@ -110,7 +110,10 @@ impl StandIn {
         let path = self.bin.join("containers").join(format!("{name}.json"));
         let container: serde_json::Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         let phase = &container["phase"];
-        phase.as_str().or_else(|| phase.as_object()?.keys().next().map(String::as_str)).map(str::to_owned)
+        phase
+            .as_str()
+            .or_else(|| phase.as_object()?.keys().next().map(String::as_str))
+            .map(str::to_owned)
     }
 
     /// Lets go on what waits for this file.
@@ -121,7 +124,9 @@ impl StandIn {
     /// Waits until a program has come to its step `marks(name)`.
     #[track_caller]
     pub(crate) fn wait_for_mark(&self, name: &str) {
-        self.eventually(&format!("the mark `{name}`"), || self.bin.join(name).exists().then_some(()));
+        self.eventually(&format!("the mark `{name}`"), || {
+            self.bin.join(name).exists().then_some(())
+        });
     }
 
     /// Waits until the first call of this command has started.
@@ -183,8 +188,8 @@ impl Place for StandIn {
         self.home.path()
     }
 
-    fn search_path(&self) -> String {
-        format!("{}:/usr/bin:/bin", self.bin.display())
+    fn environment(&self) -> Vec<(String, String)> {
+        vec![("PATH".to_owned(), format!("{}:/usr/bin:/bin", self.bin.display()))]
     }
 
     fn story(&self) -> String {

@@ -23,6 +23,9 @@ const INSPECT: Flags =
 pub(crate) fn ps(call: &Call, words: &[String]) -> Result<Answer, Failure> {
     let args = PS.parse(Order::Mixed, words)?;
     let filters = args.filters()?;
+    if args.value("--format").is_none() && !args.has("--quiet") {
+        return Err(Failure::unplayed("`ps` without --format or --quiet"));
+    }
     if let Some(answer) = call.reach_daemon("Get /v1.50/containers/json?all=1")? {
         return Ok(answer);
     }
@@ -63,9 +66,8 @@ fn matches(container: &Container, filters: &[(&str, &str)]) -> Result<bool, Fail
 fn row(container: &Container, args: &Args) -> Result<String, Failure> {
     let id = if args.has("--no-trunc") { &container.id } else { &container.id[..12] };
     match args.value("--format") {
-        _ if args.has("--quiet") => Ok(id.to_owned()),
-        Some(format) => template::render(format, &summary(container, id)),
-        None => Err(Failure::unplayed("`ps` without --format or --quiet")),
+        Some(format) if !args.has("--quiet") => template::render(format, &summary(container, id)),
+        Some(_) | None => Ok(id.to_owned()),
     }
 }
 
@@ -95,7 +97,7 @@ pub(crate) fn inspect(call: &Call, words: &[String]) -> Result<Answer, Failure> 
     let args = INSPECT.parse(Order::Mixed, words)?;
     let request = format!("Get /v1.50/containers/{}/json", args.operands.join("/"));
     if let Some(answer) = call.reach_daemon(&request)? {
-        return Ok(inspected(&[], args.value("--format"))?.with_error(&answer));
+        return unanswered(args.value("--format"), &answer);
     }
     let mut found = Vec::new();
     let mut missing = Answer::default();
@@ -106,6 +108,15 @@ pub(crate) fn inspect(call: &Call, words: &[String]) -> Result<Answer, Failure> 
         }
     }
     Ok(inspected(&found, args.value("--format"))?.with_error(&missing))
+}
+
+/// A list of nothing, unless the CLI did not come so far.
+pub(crate) fn unanswered(format: Option<&str>, error: &Answer) -> Result<Answer, Failure> {
+    if error.is_of_the_cli() {
+        Ok(error.clone())
+    } else {
+        Ok(inspected(&[], format)?.with_error(error))
+    }
 }
 
 /// Prints objects as all of the CLI's `inspect` commands do.

@@ -43,9 +43,16 @@ pub(crate) fn context() -> String {
     }
 }
 
+impl Answer {
+    /// Whether the CLI failed before it came to its command.
+    pub(crate) fn is_of_the_cli(&self) -> bool {
+        self.stderr.starts_with("Failed to initialize")
+    }
+}
+
 /// Turns a failure of `docker run` before the start into what that command prints.
 pub(crate) fn of_run(error: &Answer) -> Answer {
-    if error.stderr.starts_with("Failed to initialize") {
+    if error.is_of_the_cli() {
         return error.clone();
     }
     let text = format!(

@@ -62,7 +62,7 @@ fn answer(
     };
     let error = call.reach_daemon("Get /v1.50/version")?;
     match (error, &facts.answers) {
-        (Some(error), _) if error.stderr.starts_with("Failed to initialize") => Ok(error),
+        (Some(error), _) if error.is_of_the_cli() => Ok(error),
         (Some(error), _) => {
             let text = template::render(format, without_daemon)?;
             Ok(Answer { stdout: format!("{text}\n"), ..error })

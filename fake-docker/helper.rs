@@ -43,7 +43,10 @@ pub(crate) fn create_late(
     orphan: Orphan,
 ) -> Result<(), Failure> {
     let container = Box::new(container.clone());
-    spawn(state, &Order::Create { container, after: after.clone(), orphan }, Pipes::Closed)
+    let pending = state.file("pending", &container.name)?;
+    spawn(state, &Order::Create { container, after: after.clone(), orphan }, Pipes::Closed)?;
+    // For tests: from here on the daemon needs no client.
+    state.write(&pending, &())
 }
 
 pub(crate) fn main(argv: &[String]) -> ExitCode {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::args::{Flags, Order};
 use crate::call::Call;
-use crate::containers::{inspected, listed_time};
+use crate::containers::{inspected, listed_time, unanswered};
 use crate::facts::merge;
 use crate::failure::Failure;
 use crate::scenario::{Answer, Image, Presence};
@@ -26,12 +26,7 @@ pub(crate) fn inspect(call: &Call, words: &[String]) -> Result<Answer, Failure> 
     let format = args.value("--format");
     let request = format!("Get /v1.50/images/{}/json", args.operands.join("/"));
     if let Some(error) = call.reach_daemon(&request)? {
-        let nothing = if error.stderr.starts_with("Failed to initialize") {
-            Answer::default()
-        } else {
-            inspected(&[], format)?
-        };
-        return Ok(nothing.with_error(&error));
+        return unanswered(format, &error);
     }
     let mut found = Vec::new();
     let mut missing = Answer::default();
@@ -45,9 +40,9 @@ pub(crate) fn inspect(call: &Call, words: &[String]) -> Result<Answer, Failure> 
 }
 
 fn no_such_image(name: &str) -> Answer {
-    let name = tagged(name);
     Answer::error(format!(
-        "Error response from daemon: no such image: {name}: No such image: {name}"
+        "Error response from daemon: no such image: {name}: No such image: {}",
+        tagged(name)
     ))
 }
 

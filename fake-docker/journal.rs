@@ -58,7 +58,8 @@ impl Journal {
     /// Where the bytes that this call reads from stdin are kept, as they come.
     pub(crate) fn stdin_file(&self) -> Result<File, Failure> {
         let path = self.state.file("calls", &file_name(self.record.number, "stdin"))?;
-        File::create(&path).map_err(|error| self.state.failure(&path, error))
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        file.map_err(|error| self.state.failure(&path, error))
     }
 
     fn save(&self) -> Result<(), Failure> {

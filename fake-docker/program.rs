@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::helper;
-use crate::scenario::{Amount, Answer, Branch, Flood, Step, Stream, Trickle, Victim};
+use crate::scenario::{Amount, Answer, Branch, Bytes, Flood, Step, Stream, Trickle, Victim};
 use crate::sink::Sink;
 use crate::state::State;
 use crate::store::{Container, Store};
@@ -162,6 +162,15 @@ impl Program {
             }
         };
         read.map_err(|error| self.state.failure(self.state.dir(), error))
+    }
+}
+
+impl Bytes {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Raw(bytes) => bytes,
+        }
     }
 }
 

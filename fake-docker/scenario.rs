@@ -206,15 +206,6 @@ pub(crate) enum Bytes {
     Raw(Vec<u8>),
 }
 
-impl Bytes {
-    pub(crate) fn as_slice(&self) -> &[u8] {
-        match self {
-            Self::Text(text) => text.as_bytes(),
-            Self::Raw(bytes) => bytes,
-        }
-    }
-}
-
 /// A fixed answer of the CLI.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

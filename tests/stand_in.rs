@@ -1,46 +1,66 @@
 //! The stand-in Docker CLI behaves as the real one does. The texts and exit codes here are those
-//! of the real CLI (28.2.2).
+//! of the real CLI, 28.2.2 with engine 20.10.24; `like_the_real_one` compares the two.
 
-use crate::support::{Amount, Cli, Scenario, StandIn, Stop, Stream};
+mod daemon;
+mod events;
+mod facts;
+mod harness;
+mod images;
+mod input;
+mod like_the_real_one;
+mod listing;
+mod output;
+mod start;
+mod stop;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::support::{Cli, StandIn};
+
+/// The container's name in these tests.
 const NAME: &str = "das-0123456789abcdef";
+
+const IMAGE: &str = "python:3.12-slim";
 
 /// `docker run` as the product uses it, in short.
 fn run(stand_in: &StandIn) -> Cli<'_> {
-    let flags = ["run", "--rm", "-i", "--name", NAME, "--pull", "never", "--network", "none"];
-    Cli::docker(stand_in).args(flags).args(["python:3.12-slim", "python", "-"])
+    run_named(stand_in, NAME)
 }
 
-#[test]
-fn a_program_prints_and_exits_with_its_own_code() {
-    for code in [0, 1, 124, 125, 126, 127, 137, 143, 255] {
-        let program = Scenario::program().prints("45\n").prints_to_stderr("careful\n").exits(code);
-        let stand_in = StandIn::playing(program);
-        run(&stand_in).stdin("print(45)").stdout("45\n").stderr("careful\n").status(code.into());
-        assert_eq!(stand_in.runs()[0].stdin, b"print(45)");
-        assert_eq!(stand_in.containers_left(), Vec::<String>::new());
-    }
+fn run_named<'a>(stand_in: &'a StandIn, name: &str) -> Cli<'a> {
+    let flags = ["run", "--rm", "-i", "--name", name, "--pull", "never", "--network", "none"];
+    docker(stand_in, &flags).args(["--label", "owner=me", IMAGE, "python", "-I", "-"])
 }
 
-#[test]
-fn a_killed_program_ends_its_client_with_137() {
-    let stand_in =
-        StandIn::playing(Scenario::program_that_never_reads().prints("on\n").runs_until_killed());
-    let running = run(&stand_in).spawn();
-    running.wait_for_stdout("on\n");
-    Cli::docker(&stand_in).args(["kill", NAME]).stdout(format!("{NAME}\n")).status(0);
-    assert_eq!(running.wait().code(), Some(137));
+fn docker<'a>(stand_in: &'a StandIn, args: &[&str]) -> Cli<'a> {
+    Cli::docker(stand_in).args(args.iter().copied())
 }
 
-#[test]
-fn a_flood_ends_only_with_its_reader_or_its_container() {
-    for streams in [&[Stream::Stdout][..], &[Stream::Stderr], &[Stream::Stdout, Stream::Stderr]] {
-        let flood = Scenario::program().floods(streams, Amount::Forever);
-        let stand_in = StandIn::playing(flood.kill(Stop::BlocksUntilDrained));
-        let mut running = run(&stand_in).spawn();
-        running.close_stdin();
-        stand_in.wait_for_container(NAME, "running");
-        Cli::docker(&stand_in).args(["kill", NAME]).stdout(format!("{NAME}\n")).status(0);
-        assert_eq!(running.wait().code(), Some(137));
-    }
+/// `docker kill` that works.
+#[track_caller]
+fn kill(stand_in: &StandIn) {
+    docker(stand_in, &["kill", NAME]).stdout(format!("{NAME}\n")).status(0);
+}
+
+/// What `docker run` prints when it fails before the program starts.
+fn run_error(text: &str) -> String {
+    format!("docker: {text}\n\nRun 'docker run --help' for more information\n")
+}
+
+/// The actions that the daemon remembers of the container, oldest first.
+fn actions(stand_in: &StandIn) -> Vec<String> {
+    let told = events(stand_in).args(["--format", "{{.Action}}"]).output();
+    told.stdout_text().lines().map(str::to_owned).collect()
+}
+
+/// `docker events` of all that has happened to the container so far.
+fn events(stand_in: &StandIn) -> Cli<'_> {
+    let filter = format!("container={NAME}");
+    docker(stand_in, &["events", "--since", "0", "--until", &now(), "--filter", &filter])
+}
+
+/// In seconds since 1970, with a fraction.
+fn now() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+    format!("{}.{:09}", now.as_secs(), now.subsec_nanos())
 }

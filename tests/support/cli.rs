@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use std::os::unix::process::CommandExt;
 
-use super::process::{Finished, Running, show};
+use super::process::{Finished, Pipe, Running, show};
 use super::redact::redact;
 use super::stand_in::StandIn;
 
@@ -33,6 +33,7 @@ pub(crate) struct Cli<'a> {
     stdin: Vec<u8>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
+    pipes: (Pipe, Pipe),
 }
 
 impl<'a> Cli<'a> {
@@ -56,6 +57,7 @@ impl<'a> Cli<'a> {
             stdin: Vec::new(),
             stdout: Vec::new(),
             stderr: Vec::new(),
+            pipes: (Pipe::Read, Pipe::Read),
         }
     }
 
@@ -93,6 +95,12 @@ impl<'a> Cli<'a> {
     /// The whole stderr, redacted.
     pub(crate) fn stderr(mut self, bytes: impl AsRef<[u8]>) -> Self {
         self.stderr = bytes.as_ref().to_vec();
+        self
+    }
+
+    /// What `spawn` makes of stdout and stderr.
+    pub(crate) fn pipes(mut self, stdout: Pipe, stderr: Pipe) -> Self {
+        self.pipes = (stdout, stderr);
         self
     }
 
@@ -143,7 +151,7 @@ impl<'a> Cli<'a> {
             .process_group(0)
             .spawn();
         match spawned {
-            Ok(child) => Running::new(child, self.command_line(), self.place),
+            Ok(child) => Running::new(child, self.pipes, self.command_line(), self.place),
             Err(error) => panic!("cannot start `{}`: {error}", self.command_line()),
         }
     }

@@ -13,10 +13,11 @@ mod scenario;
 mod stand_in;
 mod wait;
 
-pub(crate) use cli::{Cli, Das};
+pub(crate) use cli::{Cli, Das, Place};
 pub(crate) use plain::{
     Amount, Answer, Daemon, Events, Listing, Load, Orphan, Pull, Stop, Stream, Trigger,
 };
+pub(crate) use process::{Finished, Pipe, Running};
 pub(crate) use real::Real;
 pub(crate) use record::{Ended, Tar};
 pub(crate) use redact::redact;

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdin, ExitStatus};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -17,12 +17,23 @@ use super::wait::eventually;
 /// Longer than any bound of the product's own.
 const BOUND: Duration = Duration::from_secs(30);
 
+/// What becomes of a stream of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pipe {
+    Read,
+    /// Nobody reads it before the test waits for the end.
+    Unread,
+    /// Nobody ever will.
+    Closed,
+}
+
 /// A program in progress. Dropping it kills it.
 pub(crate) struct Running<'a> {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: Capture,
     stderr: Capture,
+    unread: (Option<ChildStdout>, Option<ChildStderr>),
     command: String,
     place: &'a dyn Place,
 }
@@ -42,14 +53,41 @@ struct Capture(Arc<Mutex<Captured>>);
 #[derive(Debug, Default)]
 struct Captured {
     bytes: Vec<u8>,
-    ended: bool,
+    open: bool,
 }
 
 impl<'a> Running<'a> {
-    pub(super) fn new(mut child: Child, command: String, place: &'a dyn Place) -> Self {
-        let stdout = child.stdout.take().map(Capture::of).unwrap_or_default();
-        let stderr = child.stderr.take().map(Capture::of).unwrap_or_default();
-        Self { stdin: child.stdin.take(), stdout, stderr, child, command, place }
+    pub(super) fn new(
+        mut child: Child,
+        (stdout, stderr): (Pipe, Pipe),
+        command: String,
+        place: &'a dyn Place,
+    ) -> Self {
+        let stdin = child.stdin.take();
+        let mut running = Self {
+            unread: (child.stdout.take(), child.stderr.take()),
+            child,
+            stdin,
+            stdout: Capture::default(),
+            stderr: Capture::default(),
+            command,
+            place,
+        };
+        running.open(stdout, stderr);
+        running
+    }
+
+    fn open(&mut self, stdout: Pipe, stderr: Pipe) {
+        match stdout {
+            Pipe::Read => self.unread.0.take().into_iter().for_each(|pipe| self.stdout.read(pipe)),
+            Pipe::Closed => drop(self.unread.0.take()),
+            Pipe::Unread => {}
+        }
+        match stderr {
+            Pipe::Read => self.unread.1.take().into_iter().for_each(|pipe| self.stderr.read(pipe)),
+            Pipe::Closed => drop(self.unread.1.take()),
+            Pipe::Unread => {}
+        }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -97,6 +135,14 @@ impl<'a> Running<'a> {
         self.stdout.bytes()
     }
 
+    /// The bytes so far, on both streams.
+    pub(crate) fn output_len(&self) -> usize {
+        [&self.stdout, &self.stderr]
+            .into_iter()
+            .map(|stream| stream.with(|it| it.bytes.len()))
+            .sum()
+    }
+
     /// Waits for its exit; others may still hold its pipes.
     #[track_caller]
     pub(crate) fn wait_for_exit(&mut self) -> ExitStatus {
@@ -108,17 +154,18 @@ impl<'a> Running<'a> {
 
     /// Whether somebody still holds its stdout.
     pub(crate) fn stdout_is_open(&self) -> bool {
-        !self.stdout.has_ended()
+        self.stdout.is_open()
     }
 
     /// Waits for its exit and the end of its output.
     #[track_caller]
     pub(crate) fn wait(mut self) -> Finished {
+        self.open(Pipe::Read, Pipe::Read);
         let status = self.wait_for_exit();
         eventually(
             "the end of the output of a program that has exited",
             || &self,
-            || (self.stdout.has_ended() && self.stderr.has_ended()).then_some(()),
+            || (!self.stdout.is_open() && !self.stderr.is_open()).then_some(()),
         );
         Finished { status, stdout: self.stdout.bytes(), stderr: self.stderr.bytes() }
     }
@@ -176,25 +223,24 @@ impl Finished {
 }
 
 impl Capture {
-    fn of(mut stream: impl Read + Send + 'static) -> Self {
-        let capture = Self::default();
-        let reader = capture.clone();
+    fn read(&self, mut stream: impl Read + Send + 'static) {
+        let reader = self.clone();
+        reader.with(|captured| captured.open = true);
         thread::spawn(move || {
-            let mut buffer = [0; 64 * 1024];
+            let mut buffer = vec![0; 64 * 1024];
             while let Ok(read @ 1..) = stream.read(&mut buffer) {
                 reader.with(|captured| captured.bytes.extend_from_slice(&buffer[..read]));
             }
-            reader.with(|captured| captured.ended = true);
+            reader.with(|captured| captured.open = false);
         });
-        capture
     }
 
     fn bytes(&self) -> Vec<u8> {
         self.with(|captured| captured.bytes.clone())
     }
 
-    fn has_ended(&self) -> bool {
-        self.with(|captured| captured.ended)
+    fn is_open(&self) -> bool {
+        self.with(|captured| captured.open)
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Captured) -> T) -> T {

@@ -45,7 +45,7 @@ impl Scenario {
     }
 
     /// The daemon says this and creates no container.
-    pub(crate) fn is_refused(self, answer: Answer) -> Self {
+    pub(crate) fn refused_with(self, answer: Answer) -> Self {
         self.with(|run| run.refuse = Some(Refusal::Answers(answer)))
     }
 
@@ -54,7 +54,7 @@ impl Scenario {
     }
 
     /// The container appears late, even if the client has been killed meanwhile.
-    pub(crate) fn is_created_late(self, after: Trigger, orphan: Orphan) -> Self {
+    pub(crate) fn created_late(self, after: Trigger, orphan: Orphan) -> Self {
         self.with(|run| run.create = Create::Late { after, orphan })
     }
 
@@ -270,7 +270,7 @@ impl Scenario {
         self
     }
 
-    pub(super) fn to_json(&self) -> Value {
+    pub(super) fn into_json(self) -> Value {
         json!(self.0)
     }
 }

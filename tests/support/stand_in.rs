@@ -48,14 +48,14 @@ impl StandIn {
 
     #[must_use]
     pub(crate) fn scenario(self, scenario: Scenario) -> Self {
-        self.play(&scenario);
+        self.play(scenario);
         self
     }
 
     /// Changes the scenario for the calls that start from now on.
-    pub(crate) fn play(&self, scenario: &Scenario) {
+    pub(crate) fn play(&self, scenario: Scenario) {
         let part = self.bin.join("scenario.part");
-        fs::write(&part, scenario.to_json().to_string()).expect("a writable directory");
+        fs::write(&part, scenario.into_json().to_string()).expect("a writable directory");
         fs::rename(&part, self.bin.join("scenario.json")).expect("a writable directory");
     }
 

@@ -12,7 +12,9 @@ pub mod plan;
 pub mod policy;
 pub mod runner;
 pub mod sandbox;
+pub mod sanitize;
 pub mod tag;
+pub mod watchdog;
 pub mod work_dir;
 
 pub use outcome::{Outcome, Verdict};

@@ -8,6 +8,7 @@ use super::offline::Blueprint;
 use crate::engine::command::{CommandError, Finished, Input, Talk};
 use crate::engine::{Engine, EngineKind};
 use crate::names::ImageRef;
+use crate::runner::Stopper;
 
 /// How long the engine may take to answer a question about its images.
 const ASK_BOUND: Duration = Duration::from_secs(20);
@@ -81,8 +82,11 @@ pub(super) fn pull(
     engine: &Engine,
     image: &ImageRef,
     talk: Talk,
+    stopper: &Stopper,
 ) -> Result<Finished, CommandError> {
-    engine.command(["pull", image.as_str()]).run_with(Input::Empty, talk, FETCH_BOUND)
+    let unwanted = || stopper.cause().is_some();
+    let command = engine.command(["pull", image.as_str()]);
+    command.run_unless(&unwanted, Input::Empty, talk, FETCH_BOUND)
 }
 
 /// Streams a planned image into the engine, under this name.
@@ -108,7 +112,12 @@ pub(super) fn build(
 ) -> Result<(), EngineError> {
     let dockerfile = recipe.dockerfile();
     let input = Input::Written(Box::new(move |out| out.write_all(dockerfile.as_bytes())));
-    let command = engine.command(["build", "--tag", tag.as_str(), "-"]);
+    let args = match engine.facts().kind {
+        // Docker would keep the container of a step that failed.
+        EngineKind::Docker => ["build", "--force-rm", "--tag"].as_slice(),
+        EngineKind::Podman | EngineKind::Nerdctl => ["build", "--tag"].as_slice(),
+    };
+    let command = engine.command(args.iter().copied().chain([tag.as_str(), "-"]));
     succeeded(command.run_with(input, talk, FETCH_BOUND)?)?;
     Ok(())
 }

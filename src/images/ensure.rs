@@ -12,14 +12,25 @@ use crate::engine::command::Talk;
 use crate::language::Language;
 use crate::names::{ImageRef, LanguageName};
 use crate::policy::PullPolicy;
+use crate::runner::Stopper;
 
 /// Whether a person watches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Progress {
-    /// What fetches shows how far it is, on das's own stderr.
-    Shown,
+    /// This gets a line about each step that takes time, and what fetches shows how far it is on
+    /// das's own stderr.
+    Shown(fn(&str)),
     /// Nothing but the result is told.
     Hidden,
+}
+
+impl Progress {
+    fn tell(self, line: &str) {
+        match self {
+            Self::Shown(tell) => tell(line),
+            Self::Hidden => {}
+        }
+    }
 }
 
 /// Who chose an image: what somebody named is never replaced by another.
@@ -54,6 +65,8 @@ pub struct Wanted<'a> {
     pub pull: PullPolicy,
     /// Whether a person watches.
     pub progress: Progress,
+    /// Who may end the waiting.
+    pub stopper: &'a Stopper,
 }
 
 /// The image that is there now.
@@ -94,8 +107,8 @@ impl Ensured {
                  (`das image pull` fetches the other)"
             )),
             How::MadeOffline(origin) => Some(format!(
-                "no registry can be reached for `{wanted}`; made and using `{image}` \
-                 from {origin}"
+                "no registry can be reached; using `{image}`, made just now from {origin}, \
+                 in place of `{wanted}`"
             )),
         }
     }
@@ -103,12 +116,8 @@ impl Ensured {
 
 /// Makes sure that an image is there, by pulling it where the policy says so. Where no registry
 /// can be reached and nobody named the image, one made from this machine's own interpreter
-/// stands in. `tell` gets a line about each step that takes time.
-pub fn ensure(
-    engine: &Engine,
-    wanted: Wanted<'_>,
-    tell: &mut dyn FnMut(&str),
-) -> Result<Ensured, ImageError> {
+/// stands in.
+pub fn ensure(engine: &Engine, wanted: Wanted<'_>) -> Result<Ensured, ImageError> {
     let image = wanted.image;
     let present = commands::describe(engine, image.as_str())?.is_some();
     match (wanted.pull, present) {
@@ -116,14 +125,13 @@ pub fn ensure(
         (PullPolicy::Never, false) => Err(ImageError::NotPulled { image: image.clone() }),
         (PullPolicy::Missing, false) => match stand_in(engine, wanted)? {
             Some(ensured) => Ok(ensured),
-            None => fetch(engine, wanted, tell).or_else(|error| make(engine, wanted, error, tell)),
+            None => fetch(engine, wanted).or_else(|error| make(engine, wanted, error)),
         },
-        (PullPolicy::Always, true) => fetch(engine, wanted, tell).or_else(|error| match error {
-            error if may_be_replaced(wanted, &error) => Ok(here(image, How::Stale)),
-            error => Err(error),
+        (PullPolicy::Always, true) => fetch(engine, wanted).or_else(|error| {
+            if may_be_replaced(wanted, &error) { Ok(here(image, How::Stale)) } else { Err(error) }
         }),
         (PullPolicy::Always, false) => {
-            fetch(engine, wanted, tell).or_else(|error| make(engine, wanted, error, tell))
+            fetch(engine, wanted).or_else(|error| make(engine, wanted, error))
         }
     }
 }
@@ -133,18 +141,14 @@ fn here(image: &ImageRef, how: How) -> Ensured {
 }
 
 /// Pulls the image, whatever the policy says.
-pub fn fetch(
-    engine: &Engine,
-    wanted: Wanted<'_>,
-    tell: &mut dyn FnMut(&str),
-) -> Result<Ensured, ImageError> {
+pub fn fetch(engine: &Engine, wanted: Wanted<'_>) -> Result<Ensured, ImageError> {
     let image = wanted.image;
-    tell(&format!("pulling `{image}`"));
+    wanted.progress.tell(&format!("pulling `{image}`"));
     let talk = match wanted.progress {
-        Progress::Shown => Talk::ProgressOnStderr,
+        Progress::Shown(_) => Talk::ProgressOnStderr,
         Progress::Hidden => Talk::Captured,
     };
-    let finished = commands::pull(engine, image, talk)?;
+    let finished = commands::pull(engine, image, talk, wanted.stopper)?;
     if finished.success() {
         return Ok(here(image, How::Pulled));
     }
@@ -187,20 +191,13 @@ fn as_stand_in(image: &LocalImage, interpreter: Interpreter) -> Option<Ensured> 
 }
 
 /// Makes an image where that is allowed after this failure; otherwise the failure stays.
-fn make(
-    engine: &Engine,
-    wanted: Wanted<'_>,
-    failure: ImageError,
-    tell: &mut dyn FnMut(&str),
-) -> Result<Ensured, ImageError> {
+fn make(engine: &Engine, wanted: Wanted<'_>, failure: ImageError) -> Result<Ensured, ImageError> {
     let interpreter = Interpreter::of(wanted.language.as_str());
     let Some(interpreter) = interpreter.filter(|_| may_be_replaced(wanted, &failure)) else {
         return Err(failure);
     };
-    tell(&format!(
-        "no registry can be reached; making an image from this machine's own {}",
-        interpreter.name()
-    ));
+    let language = interpreter.name();
+    wanted.progress.tell(&format!("making an image from this machine's own {language}"));
     let order = Order { interpreter, packages: &[], talk: Talk::Captured };
     let made = make::offline(engine, order, None)
         .map_err(|source| ImageError::Offline { image: wanted.image.clone(), source })?;

@@ -10,5 +10,6 @@ pub mod make;
 pub mod offline;
 pub mod package;
 pub mod pull_refusal;
+pub mod shelf;
 pub mod tags;
 pub mod versions;

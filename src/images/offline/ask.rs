@@ -22,6 +22,7 @@ pub(super) fn ask<T: DeserializeOwned>(
         CommandError::NotFound { program: _ } => OfflineError::NotInstalled { program },
         source @ (CommandError::Spawn { .. }
         | CommandError::TimedOut { .. }
+        | CommandError::Stopped { .. }
         | CommandError::Wait { .. }
         | CommandError::Feed { .. }) => OfflineError::Ask { program, source },
     })?;

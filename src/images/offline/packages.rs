@@ -105,6 +105,7 @@ fn install_error(installer: &'static str, error: CommandError) -> OfflineError {
         CommandError::NotFound { program: _ } => OfflineError::NotInstalled { program: installer },
         source @ (CommandError::Spawn { .. }
         | CommandError::TimedOut { .. }
+        | CommandError::Stopped { .. }
         | CommandError::Wait { .. }
         | CommandError::Feed { .. }) => OfflineError::Ask { program: installer, source },
     }

@@ -21,7 +21,7 @@ pub(crate) fn pull(call: &Call, words: &[String]) -> Result<Answer, Failure> {
     }
     let said = |text: &str| Ok(Answer::error(format!("Error response from daemon: {text}")));
     let repository = name.split(['@', ':']).next().unwrap_or(name);
-    match call.turn("pull", &call.scenario.pull)? {
+    match call.behaviour(&call.scenario.pull) {
         Pull::Works => download(call, &args, name),
         Pull::After(trigger) => {
             call.state.wait_for(&trigger)?;

@@ -55,8 +55,12 @@ impl State {
     /// The path of a file in one of the stand-in's own directories, which is made if need be.
     pub(crate) fn file(&self, kind: &str, name: &str) -> Result<PathBuf, Failure> {
         let dir = self.dir.join(kind);
-        fs::create_dir_all(&dir).map_err(|error| self.failure(&dir, error))?;
-        Ok(dir.join(name))
+        match fs::create_dir(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(self.failure(&dir, error))
+            }
+            Ok(()) | Err(_) => Ok(dir.join(name)),
+        }
     }
 
     pub(crate) fn lock(&self) -> Result<Lock, Failure> {
@@ -82,8 +86,8 @@ impl State {
     }
 
     /// Counts up and returns how often `what` was counted before.
-    pub(crate) fn count(&self, what: &str) -> Result<u32, Failure> {
-        let path = self.file("counts", what)?;
+    pub(crate) fn count(&self, kind: &str, what: &str) -> Result<u32, Failure> {
+        let path = self.file(kind, what)?;
         let _lock = self.lock()?;
         let before = self.read(&path)?.unwrap_or(0);
         self.write(&path, &(before + 1))?;

@@ -52,10 +52,13 @@ impl StandIn {
         self
     }
 
-    /// Changes the scenario for the calls that start from now on.
+    /// Changes the scenario for the calls that start from now on; it counts them anew.
     pub(crate) fn play(&self, scenario: Scenario) {
         let part = self.bin.join("scenario.part");
         fs::write(&part, scenario.into_json().to_string()).expect("a writable directory");
+        if let Err(error) = fs::remove_dir_all(self.bin.join("counts")) {
+            assert_eq!(error.kind(), ErrorKind::NotFound, "the stand-in's counts: {error}");
+        }
         fs::rename(&part, self.bin.join("scenario.json")).expect("a writable directory");
     }
 
@@ -211,8 +214,11 @@ impl Display for StandIn {
 impl Drop for StandIn {
     fn drop(&mut self) {
         let unplayed = self.take_unplayed();
-        // The sign for all processes of the stand-in to end.
+        // The sign for all processes of the stand-in to end. One of them may be at work in there.
         fs::remove_file(self.bin.join("scenario.json")).expect("the scenario is there");
+        let in_use = |error: &std::io::Error| error.kind() == ErrorKind::DirectoryNotEmpty;
+        let mut tries = (0..100).map(|_| fs::remove_dir_all(self.home.path()));
+        tries.find(|tried| !tried.as_ref().is_err_and(in_use));
         assert!(
             unplayed.is_empty() || thread::panicking(),
             "the stand-in does not play this:\n{unplayed}"

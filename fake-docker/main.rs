@@ -57,6 +57,7 @@ fn main() -> ExitCode {
 }
 
 fn play(state: &State, argv: &[String]) -> ExitCode {
+    state.guard();
     let played = Call::open(state, argv).map(|mut call| (call.play(), call));
     match played {
         Err(failure) => complain(&failure.to_string()),

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Signal, getpid, kill_process};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,6 +19,7 @@ use crate::scenario::{Daemon, Scenario, Trigger};
 /// No process of the stand-in lives longer.
 const BOUND: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(5);
+const GUARD_POLL: Duration = Duration::from_millis(100);
 
 /// The directory that all calls of one test share.
 #[derive(Debug, Clone)]
@@ -148,6 +150,19 @@ impl State {
     /// Never returns before the state is gone or the bound is reached.
     pub(crate) fn hang<T>(&self) -> Result<T, Failure> {
         self.wait(|| Ok(None))
+    }
+
+    /// Ends this process when the test is over or the bound is reached, whatever it is blocked in.
+    pub(crate) fn guard(&self) {
+        let state = self.clone();
+        thread::spawn(move || {
+            while state.still_wanted().is_ok() {
+                thread::sleep(GUARD_POLL);
+            }
+            // Time for what polls by itself, and can say why it ends.
+            thread::sleep(GUARD_POLL);
+            kill_process(getpid(), Signal::KILL)
+        });
     }
 
     pub(crate) fn still_wanted(&self) -> Result<(), Failure> {

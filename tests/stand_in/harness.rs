@@ -3,6 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use rustix::process::Signal;
+
 use super::{NAME, docker, run};
 use crate::support::{Cli, Das, Place, Real, Scenario, StandIn, redact};
 
@@ -115,7 +117,11 @@ fn nothing_outlives_its_test() {
     let flags = ["run", "--rm", "--name", NAME, "--pull", "never", "i:1"];
     let mut running = Cli::program(&elsewhere, &stand_in.path()).args(flags).spawn();
     running.wait_for_stdout("on\n");
+    // Blocked in a read that never ends.
+    let import = Cli::program(&elsewhere, &stand_in.path()).args(["import", "-", "i:1"]).spawn();
+    stand_in.wait_for_call("import");
     drop(stand_in);
+    assert_eq!(import.wait().signal(), Some(Signal::KILL.as_raw()));
     // The client and the grandchild see that the state directory is gone.
     assert_eq!(running.wait_for_exit().code(), Some(64));
     assert_eq!(running.wait().stdout_text(), "on\n");

@@ -1,3 +1,21 @@
 //! Runs code that an AI agent wrote in a fresh, hardened, throwaway container.
 
+pub mod audit;
+pub mod capture;
 pub mod cli;
+pub mod engine;
+pub mod language;
+pub mod names;
+pub mod outcome;
+pub mod plan;
+pub mod policy;
+pub mod runner;
+pub mod sandbox;
+pub mod sanitize;
+pub mod tag;
+pub mod watchdog;
+pub mod work_dir;
+
+pub use outcome::{Outcome, Verdict};
+pub use policy::SandboxPolicy;
+pub use sandbox::{Request, RunError, Sandbox, run_code};

@@ -16,6 +16,9 @@ use super::record::{Ended, Record, file_name};
 use super::scenario::Scenario;
 use super::wait::eventually;
 
+/// A story has so many of the first calls, and so many of the last.
+const SHOWN: usize = 10;
+
 /// A stand-in Docker CLI. When it goes, its processes end. Dropping it fails the test if the
 /// stand-in was asked for something that it does not play.
 #[derive(Debug)]
@@ -204,10 +207,14 @@ impl Place for StandIn {
 impl Display for StandIn {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "containers left: {:?}", self.containers_left())?;
-        for call in self.calls() {
-            writeln!(f, "{call}")?;
+        let calls = self.calls();
+        let (first, rest) = calls.split_at(calls.len().min(SHOWN));
+        let (left_out, last) = rest.split_at(rest.len().saturating_sub(SHOWN));
+        first.iter().try_for_each(|call| writeln!(f, "{call}"))?;
+        if !left_out.is_empty() {
+            writeln!(f, "... {} more", left_out.len())?;
         }
-        Ok(())
+        last.iter().try_for_each(|call| writeln!(f, "{call}"))
     }
 }
 

@@ -76,13 +76,15 @@ const RUN: Flags = Flags {
 
 pub(crate) fn run(call: &mut Call, words: &[String]) -> Result<End, Failure> {
     let args = RUN.parse(Order::OperandsLast, words)?;
-    let container = requested(&args)?;
+    let mut container = requested(&args)?;
     if let Some(error) = call.reach_daemon("Head /_ping")? {
         return call.print(&of_run(&error));
     }
     let Some(rule) = call.rule.take() else {
         return Err(Failure::unplayed("the scenario has no program for this run"));
     };
+    let inherited = images::labels(call, &container.image)?;
+    container.labels = inherited.into_iter().chain(container.labels).collect();
     let error = match refused(call, &args, &rule)? {
         Some(error) => Some(error),
         None => created(call, &container, &rule.create)?,

@@ -122,8 +122,8 @@ fn nothing_outlives_its_test() {
     stand_in.wait_for_call("import");
     drop(stand_in);
     assert_eq!(import.wait().signal(), Some(Signal::KILL.as_raw()));
-    // The client and the grandchild see that the state directory is gone.
-    assert_eq!(running.wait_for_exit().code(), Some(64));
+    // The client ends, by itself or by its guard; the end of the output is the grandchild's.
+    assert!(!running.wait_for_exit().success());
     assert_eq!(running.wait().stdout_text(), "on\n");
 }
 

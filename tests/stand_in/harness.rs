@@ -3,8 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use rustix::process::Signal;
-
 use super::{NAME, docker, run};
 use crate::support::{Cli, Das, Place, Real, Scenario, StandIn, redact};
 
@@ -121,7 +119,7 @@ fn nothing_outlives_its_test() {
     let import = Cli::program(&elsewhere, &stand_in.path()).args(["import", "-", "i:1"]).spawn();
     stand_in.wait_for_call("import");
     drop(stand_in);
-    assert_eq!(import.wait().signal(), Some(Signal::KILL.as_raw()));
+    assert!(!import.wait().status.success());
     // The client ends, by itself or by its guard; the end of the output is the grandchild's.
     assert!(!running.wait_for_exit().success());
     assert_eq!(running.wait().stdout_text(), "on\n");

@@ -15,11 +15,12 @@ use crate::capture::{Capture, Captured};
 /// Size of one read: that of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// Where a stream is shown while it runs.
-pub type LiveWriter = Box<dyn Write + Send>;
+/// Where a stream is shown while it runs. Shared, because a run whose image has to be fetched
+/// first is started twice; one display at a time writes to it.
+pub type LiveWriter = Arc<Mutex<dyn Write + Send>>;
 
 /// Where the output of a run is shown while it runs. The default shows nothing.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Live {
     /// For standard output.
     pub stdout: Option<LiveWriter>,
@@ -183,7 +184,7 @@ impl Display {
         let (pieces, queue) = mpsc::channel::<Vec<u8>>();
         let (sender, end) = mpsc::sync_channel(1);
         thread::spawn(move || {
-            if write_all(writer, &queue).is_err() {
+            if write_all(&writer, &queue).is_err() {
                 broken();
             }
             sender.send(()).ok();
@@ -206,8 +207,9 @@ impl Display {
     }
 }
 
-fn write_all(mut writer: LiveWriter, queue: &Receiver<Vec<u8>>) -> io::Result<()> {
+fn write_all(writer: &Mutex<dyn Write + Send>, queue: &Receiver<Vec<u8>>) -> io::Result<()> {
     for piece in queue {
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
         writer.write_all(&piece)?;
         writer.flush()?;
     }

@@ -23,7 +23,7 @@ use crate::outcome::{Outcome, Verdict};
 use crate::plan::argv::Argv;
 use crate::plan::{CheckedPolicy, Plan, Refusal};
 use crate::policy::{PolicyError, SandboxPolicy};
-use crate::runner::{self, Fate, Job, Live, Ran, Stopper};
+use crate::runner::{Fate, Launch, Live, Program, Ran, Stopper};
 use crate::tag::{Owner, RunTag};
 use crate::watchdog::Watchdog;
 
@@ -281,18 +281,20 @@ impl Run<'_> {
         let guard = watchdog.guard(&tag.container()).map_err(|error| {
             Failure::Engine(format!("cannot start the watchdog of containers: {error}"))
         })?;
-        let job = Job {
-            engine,
+        let launch = Launch {
+            engine: engine.clone(),
             command: argv.command_line(),
-            tag,
-            code: Arc::clone(&self.code.bytes),
-            timeout: self.plan.timeout(),
+            tag: tag.clone(),
             output_cap: usize::try_from(self.sandbox.policy.policy().max_output_bytes)
                 .unwrap_or(usize::MAX),
+        };
+        let waiting = launch.start().map_err(|error| spawn_failure(engine.facts(), &error))?;
+        let ran = waiting.run(Program {
+            code: Arc::clone(&self.code.bytes),
+            timeout: self.plan.timeout(),
             live: watch.live.clone(),
             stopper: &watch.stopper,
-        };
-        let ran = runner::run(job).map_err(|error| spawn_failure(engine.facts(), &error))?;
+        });
         match ran.fate {
             Fate::Gone => drop(guard),
             Fate::Unconfirmed => guard.keep(),
@@ -301,7 +303,17 @@ impl Run<'_> {
     }
 
     fn judge(&self, tag: &RunTag, ran: Ran) -> Happened {
-        let Ran { client, stopping, record, fate, stdout, stderr, engine_words, duration } = ran;
+        let Ran {
+            client,
+            stopping,
+            record,
+            fate,
+            stdout,
+            stderr,
+            engine_words,
+            duration,
+            unclaimed: _,
+        } = ran;
         let ending = classify::classify(&Evidence {
             client,
             stopping,
@@ -318,7 +330,7 @@ impl Run<'_> {
             | Verdict::OutOfMemory
             | Verdict::Cancelled => engine_words.as_str(),
         };
-        let warnings = engine_warnings(said).chain(unconfirmed(fate, tag)).collect();
+        let warnings = engine_warnings(said).chain(unconfirmed(fate, &ending, tag)).collect();
         Happened { ending, stdout, stderr, duration, warnings }
     }
 
@@ -370,13 +382,19 @@ fn engine_warnings(words: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-fn unconfirmed(fate: Fate, tag: &RunTag) -> Option<String> {
-    match fate {
-        Fate::Gone => None,
-        Fate::Unconfirmed => Some(format!(
-            "the engine does not confirm that the container is gone: `docker rm -f {}` removes it",
-            tag.container()
-        )),
+/// What to say where nobody knows whether the container is gone.
+fn unconfirmed(fate: Fate, ending: &Ending, tag: &RunTag) -> Option<String> {
+    let remove = format!("`docker rm -f {}` removes it", tag.container());
+    match (fate, ending) {
+        (Fate::Gone, _)
+        // The engine was never reached, so it made nothing.
+        | (_, Ending::Failed(Failure::NoEngine(_) | Failure::BadEndpoint(_) | Failure::Forbidden(_))) => None,
+        (Fate::Unconfirmed, Ending::Failed(Failure::Unreachable(_))) => {
+            Some(format!("if the engine made the container before it went away, {remove}"))
+        }
+        (Fate::Unconfirmed, _) => {
+            Some(format!("the engine does not confirm that the container is gone: {remove}"))
+        }
     }
 }
 

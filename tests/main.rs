@@ -1,5 +1,6 @@
 //! Integration tests, by subject.
 
+mod image_commands;
 mod images;
 mod stand_in;
 mod support;

@@ -10,6 +10,7 @@ pub mod names;
 pub mod outcome;
 pub mod plan;
 pub mod policy;
+pub mod pool;
 pub mod runner;
 pub mod sandbox;
 pub mod sanitize;

@@ -1,0 +1,3 @@
+//! The docker-compatible command line that das drives.
+
+pub mod command;

@@ -19,10 +19,13 @@ enum Key {
     Number(String),
 }
 
+/// The longest spelling of an id, in bytes; answers carry it back.
+const LONGEST: usize = 1024;
+
 impl RequestId {
-    /// `None` where `raw` is neither a string nor an integer.
+    /// `None` where `raw` is neither a string nor an integer, or is endless.
     pub(crate) fn parse(raw: &RawValue) -> Option<Self> {
-        let text = raw.get();
+        let text = Some(raw.get()).filter(|text| text.len() <= LONGEST)?;
         let key = if text.starts_with('"') {
             Key::Text(serde_json::from_str(text).ok()?)
         } else {
@@ -88,6 +91,12 @@ mod tests {
         for text in ["1.5", "1e-2", "true", "null", "[]", "{}", "\"\\ud800\""] {
             assert!(id(text).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_id_that_would_make_every_answer_huge_is_no_id() {
+        assert!(id(&format!("\"{}\"", "x".repeat(LONGEST - 2))).is_some());
+        assert!(id(&format!("\"{}\"", "x".repeat(LONGEST - 1))).is_none());
     }
 
     #[test]

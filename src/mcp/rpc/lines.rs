@@ -104,7 +104,10 @@ mod tests {
 
     #[test]
     fn each_line_is_a_message_and_the_last_needs_no_newline() {
-        assert_eq!(lines(b"one\ntwo\nthree", 10), [message("one"), message("two"), message("three")]);
+        assert_eq!(
+            lines(b"one\ntwo\nthree", 10),
+            [message("one"), message("two"), message("three")]
+        );
     }
 
     #[test]
@@ -120,7 +123,10 @@ mod tests {
 
     #[test]
     fn a_line_of_exactly_the_cap_is_read_and_one_byte_more_is_thrown_away() {
-        assert_eq!(lines(b"12345\n123456\nnext\n", 5), [message("12345"), Line::TooLong, message("next")]);
+        assert_eq!(
+            lines(b"12345\n123456\nnext\n", 5),
+            [message("12345"), Line::TooLong, message("next")]
+        );
     }
 
     #[test]

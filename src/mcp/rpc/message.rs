@@ -76,7 +76,8 @@ fn batch(raw: &RawValue) -> Incoming {
         Err(error) => Incoming::One(parse_error(None, &error)),
         Ok(items) if items.is_empty() => Incoming::One(invalid(None, "the batch is empty")),
         Ok(items) if items.len() > MAX_BATCH => {
-            let why = format!("a batch may hold {MAX_BATCH} messages, this one has {}", items.len());
+            let why =
+                format!("a batch may hold {MAX_BATCH} messages, this one has {}", items.len());
             Incoming::One(invalid(None, why))
         }
         Ok(items) => Incoming::Batch(items.into_iter().map(message).collect()),
@@ -182,21 +183,15 @@ mod tests {
     }
 
     fn request(line: &str) -> Request {
-        match one(line) {
-            Message::Request(request) => request,
-            other => panic!("not a request: {other:?}"),
-        }
+        let Message::Request(request) = one(line) else { panic!("not a request: {line}") };
+        request
     }
 
     /// The code and the id of a refusal.
     fn refused(line: impl AsRef<[u8]>) -> (i64, Value) {
-        match one(line) {
-            Message::Refused(response) => {
-                let response = serde_json::to_value(&response).unwrap();
-                (response["error"]["code"].as_i64().unwrap(), response["id"].clone())
-            }
-            other => panic!("not refused: {other:?}"),
-        }
+        let Message::Refused(response) = one(line) else { panic!("not refused") };
+        let response = serde_json::to_value(&response).unwrap();
+        (response["error"]["code"].as_i64().unwrap(), response["id"].clone())
     }
 
     #[test]
@@ -237,14 +232,11 @@ mod tests {
 
     #[test]
     fn a_message_without_an_id_is_a_notification() {
-        let line = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
-        match one(line) {
-            Message::Notification(notification) => {
-                assert_eq!(notification.method, "notifications/cancelled");
-                assert_eq!(serde_json::to_string(&notification.request_id).unwrap(), "5");
-            }
-            other => panic!("not a notification: {other:?}"),
-        }
+        let line =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
+        let Message::Notification(notification) = one(line) else { panic!("not a notification") };
+        assert_eq!(notification.method, "notifications/cancelled");
+        assert_eq!(serde_json::to_string(&notification.request_id).unwrap(), "5");
     }
 
     #[test]
@@ -259,17 +251,23 @@ mod tests {
 
     #[test]
     fn what_is_not_json_is_a_parse_error_without_an_id() {
-        for line in ["{bad json", "{\"jsonrpc\":\"2.0\",\"id\":1,", "", "{} {}", "nul", "{\"a\":\"\t\"}"] {
+        for line in
+            ["{bad json", "{\"jsonrpc\":\"2.0\",\"id\":1,", "", "{} {}", "nul", "{\"a\":\"\t\"}"]
+        {
             assert_eq!(refused(line), (-32700, Value::Null), "{line}");
         }
-        assert_eq!(refused(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xFF\"}"), (-32700, Value::Null));
+        assert_eq!(
+            refused(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xFF\"}"),
+            (-32700, Value::Null)
+        );
     }
 
     #[test]
     fn params_that_cannot_be_read_are_a_parse_error_for_that_id() {
         let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
         for value in ["\"\\ud800\"", "1e999", &deep] {
-            let line = format!(r#"{{"jsonrpc":"2.0","id":4,"method":"m","params":{{"a":{value}}}}}"#);
+            let line =
+                format!(r#"{{"jsonrpc":"2.0","id":4,"method":"m","params":{{"a":{value}}}}}"#);
             assert_eq!(refused(line), (-32700, json!(4)));
         }
     }

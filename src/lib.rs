@@ -1,9 +1,21 @@
 //! Runs code that an AI agent wrote in a fresh, hardened, throwaway container.
 
+pub mod audit;
+pub mod capture;
 pub mod cli;
 pub mod engine;
 pub mod language;
 #[cfg_attr(not(test), expect(dead_code, reason = "the command line is not there yet"))]
 mod mcp;
 pub mod names;
+pub mod outcome;
+pub mod plan;
 pub mod policy;
+pub mod runner;
+pub mod sandbox;
+pub mod tag;
+pub mod work_dir;
+
+pub use outcome::{Outcome, Verdict};
+pub use policy::SandboxPolicy;
+pub use sandbox::{Request, RunError, Sandbox, run_code};

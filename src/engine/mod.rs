@@ -1,3 +1,119 @@
-//! The docker-compatible command line that das drives.
+//! The docker-compatible command line that das drives: which one, where, and its short commands.
+//!
+//! It knows how to ask and how to read the answers. What the answers mean for a run is not its
+//! business.
+
+use std::path::Path;
 
 pub mod command;
+pub mod find;
+mod ops;
+pub mod record;
+
+pub use ops::{KillAnswer, RemoveAnswer};
+
+use command::{CommandLine, EnvChanges};
+
+/// The variables with which programs are told of a proxy, credentials often included.
+const PROXY_VARIABLES: [&str; 5] =
+    ["HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY"];
+
+/// Which of the docker-compatible programs it is: they differ in a few flags and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineKind {
+    /// The Docker CLI.
+    Docker,
+    /// Podman.
+    Podman,
+    /// The containerd CLI.
+    Nerdctl,
+}
+
+impl EngineKind {
+    /// The name of its program.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Docker => "docker",
+            Self::Podman => "podman",
+            Self::Nerdctl => "nerdctl",
+        }
+    }
+
+    /// The kind that a program's file name tells; whatever is unknown is taken for Docker.
+    pub fn of(program: &Path) -> Self {
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        if name.contains("podman") {
+            Self::Podman
+        } else if name.contains("nerdctl") {
+            Self::Nerdctl
+        } else {
+            Self::Docker
+        }
+    }
+
+    /// The flag that keeps the client's own proxy variables out, where there is one.
+    pub const fn no_proxy_flag(self) -> Option<&'static str> {
+        match self {
+            Self::Podman => Some("--http-proxy=false"),
+            Self::Docker | Self::Nerdctl => None,
+        }
+    }
+}
+
+/// What the client would put into every container unasked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientProxies {
+    /// Its configuration names no proxies.
+    None,
+    /// Its configuration names proxies, or cannot be read.
+    Configured,
+}
+
+/// What the command line of a run depends on, beside the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// Which kind of program it is.
+    pub kind: EngineKind,
+    /// The program, as it is spawned and shown.
+    pub program: String,
+    /// What its environment needs to find the engine.
+    pub env: EnvChanges,
+    /// Whether the client would add proxy variables.
+    pub client_proxies: ClientProxies,
+}
+
+impl Facts {
+    /// The proxy variables that the client would add, in both cases of letters.
+    pub fn proxy_names(&self) -> Vec<String> {
+        match self.client_proxies {
+            ClientProxies::None => Vec::new(),
+            ClientProxies::Configured => PROXY_VARIABLES
+                .into_iter()
+                .flat_map(|name| [name.to_owned(), name.to_ascii_lowercase()])
+                .collect(),
+        }
+    }
+}
+
+/// A docker-compatible program that was found on this machine.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    facts: Facts,
+}
+
+impl Engine {
+    /// An engine of which everything is known.
+    pub fn new(facts: Facts) -> Self {
+        Self { facts }
+    }
+
+    /// What the command line of a run depends on.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// A command of this engine.
+    pub fn command<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> CommandLine {
+        CommandLine { env: self.facts.env.clone(), ..CommandLine::new(&self.facts.program, args) }
+    }
+}

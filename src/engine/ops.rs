@@ -1,0 +1,109 @@
+//! The engine's short commands, each with its bound.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::Engine;
+use super::command::{CommandError, Finished};
+use super::record::Record;
+use crate::names::ImageRef;
+use crate::tag::{ContainerName, RunTag};
+
+/// How long the engine may take to kill or to remove a container.
+const STOP_BOUND: Duration = Duration::from_secs(5);
+
+/// How long it may take to answer a question.
+const ASK_BOUND: Duration = Duration::from_secs(3);
+
+/// What came of a request to kill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KillAnswer {
+    /// The signal was delivered.
+    Killed,
+    /// The engine says why not: there is no such container (yet), or it is not running.
+    Refused(String),
+}
+
+/// What came of a request to remove.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RemoveAnswer {
+    /// There was such a container, and it is gone.
+    Removed,
+    /// There is no such container (yet).
+    Absent,
+    /// It is there, and the engine says why it cannot be removed now.
+    Refused(String),
+}
+
+impl Engine {
+    /// Sends SIGKILL to a container's processes.
+    pub fn kill(&self, name: &ContainerName) -> Result<KillAnswer, CommandError> {
+        let finished = self.command(["kill", name.as_str()]).run(STOP_BOUND)?;
+        Ok(if finished.success() {
+            KillAnswer::Killed
+        } else {
+            KillAnswer::Refused(finished.err())
+        })
+    }
+
+    /// Removes a container in whichever state it is.
+    pub fn remove(&self, name: &ContainerName) -> Result<RemoveAnswer, CommandError> {
+        let finished = self.command(["rm", "--force", name.as_str()]).run(STOP_BOUND)?;
+        Ok(read_removal(&finished))
+    }
+
+    /// What the engine remembers of a container, also after its removal.
+    pub fn record(&self, tag: &RunTag) -> Result<Record, RecordError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let until = format!("{}.{:09}", now.as_secs(), now.subsec_nanos());
+        let filter = format!("container={}", tag.container());
+        let args = [
+            "events",
+            "--since",
+            "0",
+            "--until",
+            &until,
+            "--filter",
+            &filter,
+            "--format",
+            "{{json .}}",
+        ];
+        let finished = self.command(args).run(ASK_BOUND)?;
+        if finished.success() {
+            Ok(Record::parse(&finished.stdout, tag.owner()))
+        } else {
+            Err(RecordError::Refused(finished.err()))
+        }
+    }
+
+    /// The id of a local image, if the engine has it.
+    pub fn image_id(&self, image: &ImageRef) -> Result<Option<String>, CommandError> {
+        let args = ["image", "inspect", "--format", "{{.Id}}", image.as_str()];
+        let finished = self.command(args).run(ASK_BOUND)?;
+        Ok(finished.success().then(|| finished.out()))
+    }
+}
+
+/// Why the engine's record of a container cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The command did not run to its end.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// The engine refused, in its own words.
+    #[error("the engine gave no record: {0}")]
+    Refused(String),
+}
+
+/// `rm --force` of a missing container succeeds in newer clients and fails in older ones; both
+/// say so. Nothing of this text comes from a program: its container has das's own name.
+fn read_removal(finished: &Finished) -> RemoveAnswer {
+    let text = format!("{} {}", finished.err(), finished.out()).to_ascii_lowercase();
+    let absent = ["no such container", "no container with name", "not found"];
+    if absent.iter().any(|phrase| text.contains(phrase)) {
+        RemoveAnswer::Absent
+    } else if finished.success() {
+        RemoveAnswer::Removed
+    } else {
+        RemoveAnswer::Refused(finished.err())
+    }
+}

@@ -1,0 +1,236 @@
+//! The ways in which something else than the program fails, each with its fix.
+//!
+//! Texts are read here, but only texts that the engine wrote: the caller has made sure that the
+//! program never ran, or that its output is not among them.
+
+/// What failed, where it was not the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// There is no docker-compatible program.
+    NoEngine(String),
+    /// The engine does not answer.
+    Unreachable(String),
+    /// The client's configuration names an endpoint that cannot be.
+    BadEndpoint(String),
+    /// The engine is there, but this user may not talk to it.
+    Forbidden(String),
+    /// The engine does not have the image.
+    NoImage(String),
+    /// The image could not be had, in the words of the step that tried.
+    ImageUnavailable(String),
+    /// The engine does not know the runtime that the policy demands.
+    NoRuntime(String),
+    /// Another container has the name.
+    NameTaken,
+    /// The program ran, and the engine does not say how it ended.
+    EndUnknown,
+    /// The deadline passed, and the engine does not confirm that the program is dead.
+    StopUnconfirmed,
+    /// The container did not start in time.
+    StartTooSlow,
+    /// Anything else, in the engine's words.
+    Engine(String),
+}
+
+impl Failure {
+    /// Reads the engine's own words about a program that never ran.
+    pub fn of_engine(stderr: &str) -> Self {
+        let text = stderr.to_ascii_lowercase();
+        let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+        let words = brief(stderr);
+        if says(&[
+            "permission denied while trying to connect",
+            "dial unix",
+            "docker.sock: connect: permission denied",
+        ]) && says(&["permission denied"])
+        {
+            Self::Forbidden(words)
+        } else if says(&[
+            "cannot connect to the docker daemon",
+            "error during connect",
+            "connection refused",
+            "cannot connect to podman",
+            "cannot access containerd socket",
+            "failed to connect to the docker api",
+        ]) {
+            Self::Unreachable(words)
+        } else if says(&[
+            "failed to initialize",
+            "unable to resolve docker endpoint",
+            "context not found",
+            "unable to parse docker host",
+            "invalid bind address",
+        ]) {
+            Self::BadEndpoint(words)
+        } else if says(&[
+            "is already in use by container",
+            "conflict. the container name",
+            "name is already in use",
+        ]) {
+            Self::NameTaken
+        } else if says(&["no such image", "image not known", "unable to find image"]) {
+            Self::NoImage(words)
+        } else if says(&[
+            "unknown runtime specified",
+            "unknown or invalid runtime",
+            "invalid runtime name",
+            "runtime \"",
+            "no runtime for",
+        ]) && !says(&["oci runtime"])
+        {
+            Self::NoRuntime(words)
+        } else {
+            Self::Engine(words)
+        }
+    }
+
+    /// Reads the client's words where the engine could not be asked about the run: only the
+    /// failures that keep it from being asked are believed.
+    pub fn of_unreachable_engine(stderr: &str) -> Self {
+        match Self::of_engine(stderr) {
+            known @ (Self::Unreachable(_) | Self::BadEndpoint(_) | Self::Forbidden(_)) => known,
+            Self::NoEngine(_)
+            | Self::NoImage(_)
+            | Self::ImageUnavailable(_)
+            | Self::NoRuntime(_)
+            | Self::NameTaken
+            | Self::EndUnknown
+            | Self::StopUnconfirmed
+            | Self::StartTooSlow
+            | Self::Engine(_) => Self::EndUnknown,
+        }
+    }
+
+    /// What failed and what to do about it. All of it is for the person at the machine: no change
+    /// of the program helps.
+    pub fn hint(&self, image: &str, language: &str) -> String {
+        let (what, fix) = match self {
+            Self::NoEngine(what) => (
+                what.clone(),
+                "install Docker or Podman, or name the program with --engine PATH".to_owned(),
+            ),
+            Self::Unreachable(said) => (
+                format!("the container engine cannot be reached: {said}"),
+                "start Docker (`sudo systemctl start docker`, or Docker Desktop), and check DOCKER_HOST".to_owned(),
+            ),
+            Self::BadEndpoint(said) => (
+                format!("the engine's endpoint is not usable: {said}"),
+                "check DOCKER_HOST, DOCKER_CONTEXT and `docker context ls`".to_owned(),
+            ),
+            Self::Forbidden(said) => (
+                format!("this user may not talk to the engine: {said}"),
+                "add the user to the docker group (`sudo usermod -aG docker $USER`, then log in again), or use rootless Docker".to_owned(),
+            ),
+            Self::NoImage(_) => (
+                format!("the engine has no image `{image}`"),
+                format!("`das image pull {language}` fetches it, `das image build {language}` makes one from this machine's own interpreter"),
+            ),
+            Self::ImageUnavailable(said) => (
+                format!("the image `{image}` cannot be had: {said}"),
+                format!("`das image build {language}` makes one from this machine's own interpreter; --image names another"),
+            ),
+            Self::NoRuntime(said) => (
+                format!("the engine does not have the runtime that the policy demands: {said}"),
+                "register it under `runtimes` in /etc/docker/daemon.json and reload the daemon; das never falls back to a weaker one".to_owned(),
+            ),
+            Self::NameTaken => (
+                "other containers have the names that das chose".to_owned(),
+                "run it again".to_owned(),
+            ),
+            Self::EndUnknown => (
+                "the program's end is unknown: the engine does not say how it ended".to_owned(),
+                "check that the engine runs (`das doctor`), then run it again".to_owned(),
+            ),
+            Self::StopUnconfirmed => (
+                "the deadline passed, and the engine does not confirm that the program is dead".to_owned(),
+                "check the engine, then `docker ps --filter label=docker-agent-sandbox`".to_owned(),
+            ),
+            Self::StartTooSlow => (
+                "the engine did not start the container in time".to_owned(),
+                "the machine is overloaded or the engine hangs: try again later".to_owned(),
+            ),
+            Self::Engine(said) => (
+                format!("the engine refused to run the container: {said}"),
+                "this is no fault of the program: change the policy or the image, as the message says".to_owned(),
+            ),
+        };
+        format!("{what}; {fix}")
+    }
+}
+
+/// The engine's words in one line of bounded length, without the advice that its client appends.
+fn brief(stderr: &str) -> String {
+    const LONGEST: usize = 500;
+    let lines = stderr.lines().map(str::trim).filter(|line| {
+        !line.is_empty() && !line.starts_with("Run 'docker") && !line.starts_with("See 'docker")
+    });
+    let text = lines.collect::<Vec<_>>().join(" ");
+    let text = text.strip_prefix("docker: ").unwrap_or(&text);
+    let text: String = text
+        .trim_end_matches('.')
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(LONGEST)
+        .collect();
+    if text.is_empty() { "it said nothing".to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engines_own_words_tell_its_failures_apart() {
+        let cases: [(&str, fn(String) -> Failure); 7] = [
+            (
+                "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+                Failure::Unreachable,
+            ),
+            (
+                "docker: permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: dial unix /var/run/docker.sock: connect: permission denied",
+                Failure::Forbidden,
+            ),
+            (
+                "Failed to initialize: unable to resolve docker endpoint: context \"nope\": context not found",
+                Failure::BadEndpoint,
+            ),
+            ("docker: Error response from daemon: No such image: x:1", Failure::NoImage),
+            (
+                "docker: Error response from daemon: unknown or invalid runtime name: runsc",
+                Failure::NoRuntime,
+            ),
+            (
+                "docker: Error response from daemon: Unknown runtime specified runsc",
+                Failure::NoRuntime,
+            ),
+            (
+                "docker: Error response from daemon: Range of CPUs is from 0.01 to 2.00, as there are only 2 CPUs available",
+                Failure::Engine,
+            ),
+        ];
+        for (text, kind) in cases {
+            let words = text.strip_prefix("docker: ").unwrap_or(text).trim_end_matches('.');
+            assert_eq!(
+                Failure::of_engine(&format!(
+                    "{text}.\n\nRun 'docker run --help' for more information\n"
+                )),
+                kind(words.to_owned())
+            );
+        }
+    }
+
+    #[test]
+    fn a_program_that_imitates_an_engines_failure_is_not_believed_when_the_engine_is_silent() {
+        assert_eq!(Failure::of_unreachable_engine("No such image: x"), Failure::EndUnknown);
+    }
+
+    #[test]
+    fn an_engine_that_says_much_is_quoted_briefly_and_without_control_characters() {
+        let Failure::Engine(words) =
+            Failure::of_engine(&format!("a\x1b[2Jb {}", "x".repeat(10_000)))
+        else {
+            panic!()
+        };
+        assert!(words.len() <= 500 && !words.contains('\x1b'));
+    }
+}

@@ -1,0 +1,18 @@
+//! One execution, from spawn to evidence: feeds the program, drains its output, watches the
+//! deadline, kills, cleans up.
+//!
+//! It knows an engine and a command line. It does not know policies, command-line arguments or
+//! MCP, and it decides nothing about verdicts.
+
+mod cleanup;
+mod client;
+mod feed;
+mod output;
+mod preamble;
+mod stop;
+mod supervise;
+
+pub use cleanup::Fate;
+pub use output::{Live, LiveWriter};
+pub use stop::Stopper;
+pub use supervise::{Job, Ran, run};

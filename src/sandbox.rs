@@ -1,0 +1,359 @@
+//! Runs programs under one policy: from a request to an [`Outcome`], audit included.
+//!
+//! The two faces, command line and MCP, and library users all come through here.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::audit::{AuditError, AuditLog};
+use crate::capture::Captured;
+use crate::engine::command::CommandError;
+use crate::engine::find::{self, HostEnv};
+use crate::engine::{Engine, Facts};
+use crate::outcome::classify::{self, Ending, Evidence};
+use crate::outcome::failure::Failure;
+use crate::outcome::hints;
+use crate::outcome::{Outcome, Verdict};
+use crate::plan::argv::Argv;
+use crate::plan::{CheckedPolicy, Plan, Refusal};
+use crate::policy::{PolicyError, SandboxPolicy};
+use crate::runner::{self, Fate, Job, Live, Ran, Stopper};
+use crate::tag::{Owner, RunTag};
+
+/// How much of the end of stderr a hint looks at.
+const HINT_BYTES: usize = 4096;
+
+/// Runs programs under one policy. Runs are independent and may be concurrent.
+#[derive(Debug)]
+pub struct Sandbox {
+    policy: CheckedPolicy,
+    engine: Result<Engine, Failure>,
+    owner: Owner,
+    audit: Option<AuditLog>,
+}
+
+/// One program to run.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The language, by its name or an alias.
+    pub language: &'a str,
+    /// The program.
+    pub code: &'a [u8],
+    /// A shorter timeout than the policy's; a longer one changes nothing.
+    pub timeout: Option<Duration>,
+    /// Where the output is shown while it comes.
+    pub live: Live,
+    /// Who may end the run.
+    pub stopper: Stopper,
+}
+
+impl<'a> Request<'a> {
+    /// A program in a language, with everything else as the policy has it.
+    pub fn new(language: &'a str, code: &'a [u8]) -> Self {
+        Self { language, code, timeout: None, live: Live::default(), stopper: Stopper::default() }
+    }
+}
+
+/// Why nothing ran. A program that fails is an [`Outcome`], and so is an engine that does.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The policy does not hold on this machine.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The policy does not offer the language.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The program cannot be one.
+    #[error(transparent)]
+    Code(#[from] CodeError),
+    /// The run cannot be recorded.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+/// Why a text is not taken for a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CodeError {
+    /// It has a NUL byte, at which some interpreters stop and report success.
+    #[error("the code has a NUL byte at offset {offset}; send plain text")]
+    Nul {
+        /// Where the first one is.
+        offset: usize,
+    },
+    /// It is too long.
+    #[error("the code has {bytes} bytes, more than `max_code_bytes` of {limit}")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// The policy's limit.
+        limit: u64,
+    },
+}
+
+/// Runs a Python program under a policy; [`Sandbox`] does the same for other languages and for
+/// many runs.
+///
+/// # Errors
+///
+/// A policy that does not hold, or a text that is no program: nothing has run then. What the
+/// program does, and what the engine does, is told by the [`Outcome`].
+pub fn run_code(code: &str, policy: &SandboxPolicy) -> Result<Outcome, RunError> {
+    let sandbox = Sandbox::new(policy.clone())?;
+    sandbox.run(Request::new(crate::language::DEFAULT_LANGUAGE, code.as_bytes()))
+}
+
+impl Sandbox {
+    /// Checks the policy and finds the engine. An engine that is not there is no error here: every
+    /// run then says so, with the fix.
+    pub fn new(policy: SandboxPolicy) -> Result<Self, Refusal> {
+        let policy = CheckedPolicy::new(policy)?;
+        let engine = find::find(&policy.policy().engine, &HostEnv::current())
+            .map_err(|error| Failure::NoEngine(error.to_string()));
+        Ok(Self { policy, engine, owner: Owner::this_process(), audit: None })
+    }
+
+    /// Records every run to this log; a run that cannot be recorded is refused.
+    #[must_use]
+    pub fn with_audit(self, log: AuditLog) -> Self {
+        Self { audit: Some(log), ..self }
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &CheckedPolicy {
+        &self.policy
+    }
+
+    /// The command line that a program in this language would run with. It belongs to nobody, so
+    /// that pasting it into a shell is safe.
+    pub fn explain(&self, language: &str) -> Result<Argv, ExplainError> {
+        let plan = self.policy.plan(language)?;
+        let engine =
+            self.engine.as_ref().map_err(|failure| ExplainError::NoEngine(failure.clone()))?;
+        let tag = RunTag::new(&Owner::Nobody, plan.timeout());
+        Ok(Argv::new(engine.facts(), &plan, &tag))
+    }
+
+    /// Runs a program to its end.
+    pub fn run(&self, request: Request<'_>) -> Result<Outcome, RunError> {
+        let mut plan = self.policy.plan(request.language)?;
+        if let Some(timeout) = request.timeout {
+            plan = plan.with_timeout_at_most(timeout);
+        }
+        self.check_code(request.code)?;
+        let pending = self.audit.as_ref().map(AuditLog::prepare).transpose()?;
+        let code_sha256 = hex(&Sha256::digest(request.code));
+        let run = Run { sandbox: self, plan, code: Code::prepare(&request), code_sha256 };
+        let outcome = run.execute(request.live, &request.stopper);
+        if let Some(pending) = pending {
+            let engine = self.engine.as_ref().map_or("none", |engine| engine.facts().kind.name());
+            pending.write(&outcome, self.policy.policy(), engine)?;
+        }
+        Ok(outcome)
+    }
+
+    fn check_code(&self, code: &[u8]) -> Result<(), CodeError> {
+        let limit = self.policy.policy().max_code_bytes;
+        if code.len() as u64 > limit {
+            return Err(CodeError::TooLong { bytes: code.len(), limit });
+        }
+        match code.iter().position(|&byte| byte == 0) {
+            Some(offset) => Err(CodeError::Nul { offset }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why there is no command line to show.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// The policy does not offer the language.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// There is no engine on this machine.
+    #[error("{}", .0.hint("", ""))]
+    NoEngine(Failure),
+}
+
+/// A program as its interpreter gets it.
+struct Code {
+    bytes: Arc<[u8]>,
+    warning: Option<String>,
+}
+
+impl Code {
+    /// A shell takes the carriage return of a Windows line end for part of a word.
+    fn prepare(request: &Request<'_>) -> Self {
+        let shell = crate::language::canonical_name(request.language) == "shell";
+        if !shell || !request.code.windows(2).any(|pair| pair == b"\r\n") {
+            return Self { bytes: request.code.into(), warning: None };
+        }
+        let mut bytes = request.code.to_vec();
+        let mut index = 0;
+        bytes.retain(|&byte| {
+            index += 1;
+            byte != b'\r' || request.code.get(index) != Some(&b'\n')
+        });
+        let warning = "Windows line ends (CRLF) in the script were read as LF".to_owned();
+        Self { bytes: bytes.into(), warning: Some(warning) }
+    }
+}
+
+/// One run, everything about it decided but its end.
+struct Run<'a> {
+    sandbox: &'a Sandbox,
+    plan: Plan,
+    code: Code,
+    code_sha256: String,
+}
+
+/// What is known of a run that is over.
+struct Happened {
+    ending: Ending,
+    stdout: Captured,
+    stderr: Captured,
+    duration: Duration,
+    warnings: Vec<String>,
+}
+
+impl Run<'_> {
+    fn execute(self, live: Live, stopper: &Stopper) -> Outcome {
+        let tag = RunTag::new(&self.sandbox.owner, self.plan.timeout());
+        let started = Instant::now();
+        let happened = match &self.sandbox.engine {
+            Err(failure) => Err(failure.clone()),
+            Ok(engine) => self.spawn(engine, &tag, live, stopper),
+        };
+        let happened = happened.unwrap_or_else(|failure| Happened {
+            ending: Ending::Failed(failure),
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            duration: started.elapsed(),
+            warnings: Vec::new(),
+        });
+        self.outcome(&tag, happened)
+    }
+
+    fn spawn(
+        &self,
+        engine: &Engine,
+        tag: &RunTag,
+        live: Live,
+        stopper: &Stopper,
+    ) -> Result<Happened, Failure> {
+        let argv = Argv::new(engine.facts(), &self.plan, tag);
+        let job = Job {
+            engine,
+            command: argv.command_line(),
+            tag,
+            code: Arc::clone(&self.code.bytes),
+            timeout: self.plan.timeout(),
+            output_cap: usize::try_from(self.sandbox.policy.policy().max_output_bytes)
+                .unwrap_or(usize::MAX),
+            live,
+            stopper,
+        };
+        let ran = runner::run(job).map_err(|error| spawn_failure(engine.facts(), &error))?;
+        Ok(self.judge(tag, ran))
+    }
+
+    fn judge(&self, tag: &RunTag, ran: Ran) -> Happened {
+        let Ran { client, stopping, record, fate, stdout, stderr, engine_words, duration } = ran;
+        let ending = classify::classify(&Evidence {
+            client,
+            stopping,
+            record,
+            engine_words: &engine_words,
+            interpreter: self.plan.interpreter(),
+        });
+        let said = match ending.verdict() {
+            // Then the hint has it.
+            Verdict::SandboxError | Verdict::CannotStart => "",
+            Verdict::Success
+            | Verdict::Error
+            | Verdict::Timeout
+            | Verdict::OutOfMemory
+            | Verdict::Cancelled => engine_words.as_str(),
+        };
+        let warnings = engine_warnings(said).chain(unconfirmed(fate, tag)).collect();
+        Happened { ending, stdout, stderr, duration, warnings }
+    }
+
+    fn outcome(self, tag: &RunTag, happened: Happened) -> Outcome {
+        let Happened { ending, stdout, stderr, duration, warnings } = happened;
+        Outcome {
+            verdict: ending.verdict(),
+            exit_code: ending.exit_code(),
+            signal: ending.signal(),
+            hint: self.hint(&ending, &stdout, &stderr),
+            stdout,
+            stderr,
+            duration,
+            warnings: self.warnings().into_iter().chain(warnings).collect(),
+            language: self.plan.language().clone(),
+            image: self.plan.image().clone(),
+            code_sha256: self.code_sha256,
+            run_id: tag.id().to_owned(),
+        }
+    }
+
+    fn hint(&self, ending: &Ending, stdout: &Captured, stderr: &Captured) -> Option<String> {
+        let bytes = stderr.bytes();
+        let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(HINT_BYTES)..]);
+        hints::hint(
+            ending,
+            &hints::Context {
+                language: self.plan.language().as_str(),
+                image: self.plan.image().as_str(),
+                code: &self.code.bytes,
+                stderr: &end,
+                silent: stdout.total() + stderr.total() == 0,
+                limits: self.plan.limits(),
+            },
+        )
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let code = self.code.warning.iter().cloned();
+        self.sandbox.policy.warnings().into_iter().chain(code).collect()
+    }
+}
+
+/// What the engine said before the program ran: a limit that is not enforced must be said.
+fn engine_warnings(words: &str) -> impl Iterator<Item = String> + '_ {
+    words.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| {
+        let text: String = line.chars().filter(|c| !c.is_control()).take(300).collect();
+        format!("the engine says: {}", text.strip_prefix("WARNING: ").unwrap_or(&text))
+    })
+}
+
+fn unconfirmed(fate: Fate, tag: &RunTag) -> Option<String> {
+    match fate {
+        Fate::Gone => None,
+        Fate::Unconfirmed => Some(format!(
+            "the engine does not confirm that the container is gone: `docker rm -f {}` removes it",
+            tag.container()
+        )),
+    }
+}
+
+fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
+    match error {
+        CommandError::NotFound { .. } => Failure::NoEngine(error.to_string()),
+        CommandError::Spawn { source, .. } => {
+            Failure::Engine(format!("cannot start `{}`: {source}", facts.program))
+        }
+        CommandError::TimedOut { .. } | CommandError::Wait { .. } | CommandError::Feed { .. } => {
+            Failure::Engine(error.to_string())
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes everything");
+        text
+    })
+}

@@ -6,6 +6,5 @@
 mod protocol;
 mod rpc;
 mod server;
-mod standin;
 mod text;
 mod tool;

@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::mcp::rpc::{Incoming, Message, Response, parse};
-use crate::mcp::standin::{Outcome, Verdict};
+use crate::mcp::tool::test_outcome::{captured, test_outcome};
 use crate::policy::SandboxPolicy;
+use crate::runner::Stopper;
+use crate::{Outcome, Verdict};
 
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
@@ -336,7 +338,7 @@ fn a_call_runs_and_what_other_parties_add_to_it_is_ignored() {
     {
         let call = run(&mut protocol(), &params);
         assert_eq!(call.version, version);
-        assert_eq!(call.job.request.code, "1");
+        assert_eq!(call.job.code, "1");
         assert!(call.progress_token.is_none());
     }
 }
@@ -351,20 +353,11 @@ fn a_call_keeps_the_version_that_was_agreed_when_it_came() {
 
 #[test]
 fn results_have_the_fields_of_their_version() {
-    let outcome = Outcome {
-        verdict: Verdict::Success,
-        exit_code: Some(0),
-        hint: None,
-        stdout: "1\n".to_owned(),
-        stderr: String::new(),
-        duration_seconds: 0.25,
-        timed_out: false,
-        truncated: false,
-    };
-    let tool = Tool::new(SandboxPolicy::default(), move |_, _| outcome.clone());
+    let outcome = Outcome { stdout: captured("1\n"), ..test_outcome(Verdict::Success) };
+    let tool = Tool::new(SandboxPolicy::default(), move |_, _| Ok(outcome.clone()));
     let arguments = json!({"code": "1"}).as_object().unwrap().clone();
     let job = tool.prepare(arguments).unwrap();
-    let result = tool.run(&job, &crate::mcp::standin::Stopper::default());
+    let result = tool.run(&job, &Stopper::default());
     for version in Version::ALL {
         let answer: Value = serde_json::from_str(call(version, &result).get()).unwrap();
         assert_eq!(answer["content"], json!([{"type": "text", "text": "1\n"}]));

@@ -12,7 +12,8 @@ use super::outbox::Outbox;
 use super::progress::{Beat, Watch};
 use crate::mcp::protocol::{Call, subscription_acknowledged, subscription_ended};
 use crate::mcp::rpc::{ErrorObject, Reply, RequestId, Response, code};
-use crate::mcp::standin::Stopper;
+use crate::outcome::classify::StopCause;
+use crate::runner::Stopper;
 
 /// The most requests that may be open at once.
 pub(super) const MOST_OPEN: usize = 1024;
@@ -110,7 +111,7 @@ impl Calls {
     pub(super) fn enter(&self, id: RequestId, call: Call, reply_to: ReplyTo) -> (Ticket, Entered) {
         let mut table = self.lock();
         let ticket = table.ticket(id);
-        if let Some(error) = table.refusal(call.job.request.code.len()) {
+        if let Some(error) = table.refusal(call.job.code.len()) {
             return (ticket, Entered::Refused(error));
         }
         if table.running < self.places {
@@ -252,7 +253,7 @@ impl Table {
     }
 
     fn wait(&mut self, ticket: &Ticket, call: Call, reply_to: ReplyTo) {
-        self.waiting_bytes += call.job.request.code.len();
+        self.waiting_bytes += call.job.code.len();
         self.waiting.push_back(ticket.clone());
         self.insert(ticket, State::Waiting(Box::new(call)), reply_to);
     }
@@ -275,7 +276,7 @@ impl Table {
     fn remove(&mut self, id: &RequestId) -> Option<Entry> {
         let entry = self.entries.remove(id)?;
         if let State::Waiting(call) = &entry.state {
-            self.waiting_bytes -= call.job.request.code.len();
+            self.waiting_bytes -= call.job.code.len();
             self.waiting.retain(|ticket| ticket.number != entry.number);
         }
         Some(entry)
@@ -301,7 +302,7 @@ impl Table {
 impl Entry {
     fn stop(&self) {
         match &self.state {
-            State::Running { stopper, .. } => stopper.stop(),
+            State::Running { stopper, .. } => stopper.stop(StopCause::Caller),
             State::Waiting(_) | State::Subscribed => {}
         }
     }

@@ -64,11 +64,10 @@ impl Watch {
     /// A call is watched where it brought a token.
     pub(super) fn of(call: &Call) -> Option<Self> {
         let token = call.progress_token.clone()?;
-        let timeout = Duration::try_from_secs_f64(call.job.request.timeout_seconds);
         Some(Self {
             token,
             version: call.version,
-            timeout: timeout.unwrap_or(Duration::MAX),
+            timeout: call.job.timeout,
             came: Instant::now(),
             last: 0,
         })

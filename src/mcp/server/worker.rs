@@ -26,7 +26,10 @@ pub(super) fn start(shared: &Arc<Shared>, started: Started) {
 fn work(shared: &Shared, first: Started) {
     let mut next = Some(first);
     while let Some(started) = next {
-        run(shared, &started);
+        // A call that was cancelled since it got its place must not start a container first.
+        if started.stopper.cause().is_none() {
+            run(shared, &started);
+        }
         next = shared.calls.next();
     }
 }

@@ -1,11 +1,12 @@
 //! Reads the arguments of a call: forgiving about form, never granting more than the policy.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use super::Job;
 use super::fence::unfence;
 use crate::language::{DEFAULT_LANGUAGE, canonical_name};
-use crate::mcp::standin::RunRequest;
 use crate::mcp::text::quoted;
 use crate::policy::SandboxPolicy;
 
@@ -15,23 +16,21 @@ const SHORTEST_TIMEOUT: f64 = 0.1;
 /// Why arguments are refused, told to a model so that its next call is right.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ArgumentError {
-    #[error("`code` is missing{}. Send the complete program as one string.", given_instead(.0))]
+    #[error("`code` is missing{}: send the complete program as one string", given_instead(.0))]
     NoCode(Vec<String>),
-    #[error("`code` must be a string with the complete program, not {0}.")]
+    #[error("`code` must be a string with the complete program, not {0}")]
     CodeKind(String),
-    #[error("`code` is empty. Send the complete program as one string.")]
+    #[error("`code` is empty: send the complete program as one string")]
     Empty,
-    #[error(
-        "`code` has a NUL character, at byte {0}. Send text; write \\0 inside a string literal instead."
-    )]
+    #[error("`code` has a NUL character, at byte {0}: write \\0 in a string literal instead")]
     Nul(usize),
     #[error(
-        "`code` has {size} bytes and this sandbox takes {max}. Send less, or compute the data in the program."
+        "`code` has {size} bytes and this sandbox takes {max}: send less, or compute the data in the program"
     )]
     TooLong { size: usize, max: u64 },
-    #[error("`language` must be one of {offered} (got {given}).")]
+    #[error("`language` must be one of {offered} (got {given})")]
     Language { given: String, offered: String },
-    #[error("`timeout_seconds` must be a number of at least {SHORTEST_TIMEOUT} (got {0}).")]
+    #[error("`timeout_seconds` must be a number of at least {SHORTEST_TIMEOUT} (got {0})")]
     Timeout(String),
 }
 
@@ -55,7 +54,7 @@ pub(super) fn read(
         None => (written, None),
         Some(fenced) => {
             notes.push(
-                "The Markdown fence around the code was removed; send plain source.".to_owned(),
+                "the Markdown fence around the code was removed, send plain source".to_owned(),
             );
             (fenced.code.to_owned(), fenced.info.and_then(|info| offered(info, policy)))
         }
@@ -69,10 +68,10 @@ pub(super) fn read(
     let timeout_seconds = asked.unwrap_or(policy.timeout_seconds).min(policy.timeout_seconds);
     if let Some(asked) = asked.filter(|asked| *asked > timeout_seconds) {
         notes.push(format!(
-            "`timeout_seconds` was reduced from {asked} to {timeout_seconds}, the most that this sandbox grants."
+            "`timeout_seconds` was reduced from {asked} to {timeout_seconds}, the most that this sandbox grants"
         ));
     }
-    Ok(Job { request: RunRequest { code, language, timeout_seconds }, notes })
+    Ok(Job { code, language, timeout: Duration::from_secs_f64(timeout_seconds), notes })
 }
 
 fn take_code(arguments: &mut Map<String, Value>) -> Result<String, ArgumentError> {
@@ -160,12 +159,13 @@ mod tests {
 
     #[test]
     fn code_alone_runs_as_python_for_as_long_as_the_policy_says() {
-        let request = RunRequest {
+        let expected = Job {
             code: "print(1)".to_owned(),
             language: "python".to_owned(),
-            timeout_seconds: 10.0,
+            timeout: Duration::from_secs(10),
+            notes: Vec::new(),
         };
-        assert_eq!(job(json!({"code": "print(1)"})).unwrap(), Job { request, notes: Vec::new() });
+        assert_eq!(job(json!({"code": "print(1)"})).unwrap(), expected);
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
             ("shell", "shell"),
         ] {
             let job = job(json!({"code": "1", "language": given})).unwrap();
-            assert_eq!(job.request.language, language);
+            assert_eq!(job.language, language);
         }
     }
 
@@ -195,7 +195,7 @@ mod tests {
         let policy = SandboxPolicy::from_json(policy).unwrap();
         let arguments =
             Map::from_iter([("code".into(), "1".into()), ("language".into(), "bash".into())]);
-        assert_eq!(read(arguments, &policy).unwrap().request.language, "bash");
+        assert_eq!(read(arguments, &policy).unwrap().language, "bash");
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
             (json!("1e300"), 10.0, true),
         ] {
             let job = job(json!({"code": "1", "timeout_seconds": given})).unwrap();
-            assert!((job.request.timeout_seconds - seconds).abs() < f64::EPSILON, "{given}");
+            assert_eq!(job.timeout, Duration::from_secs_f64(seconds), "{given}");
             assert_eq!(!job.notes.is_empty(), noted, "{given}");
         }
     }
@@ -227,80 +227,80 @@ mod tests {
     fn a_reduced_timeout_is_told() {
         assert_eq!(
             job(json!({"code": "1", "timeout_seconds": "30"})).unwrap().notes,
-            ["`timeout_seconds` was reduced from 30 to 10, the most that this sandbox grants."]
+            ["`timeout_seconds` was reduced from 30 to 10, the most that this sandbox grants"]
         );
     }
 
     #[test]
     fn a_fence_is_removed_and_told_and_may_name_the_language() {
         let job = job(json!({"code": "```sh\nls\n```"})).unwrap();
-        assert_eq!((job.request.code.as_str(), job.request.language.as_str()), ("ls", "shell"));
+        assert_eq!((job.code.as_str(), job.language.as_str()), ("ls", "shell"));
         assert_eq!(
             job.notes,
-            ["The Markdown fence around the code was removed; send plain source."]
+            ["the Markdown fence around the code was removed, send plain source"]
         );
     }
 
     #[test]
     fn a_named_language_goes_before_that_of_the_fence() {
         let job = job(json!({"code": "```sh\nls\n```", "language": "python"})).unwrap();
-        assert_eq!(job.request.language, "python");
+        assert_eq!(job.language, "python");
     }
 
     #[test]
     fn refusals_name_the_argument_the_value_and_what_is_right() {
         for (arguments, hint) in [
-            (json!({}), "`code` is missing. Send the complete program as one string."),
+            (json!({}), "`code` is missing: send the complete program as one string"),
             (
                 json!({"source": "x", "lang": "y"}),
-                "`code` is missing (got `lang`, `source`). Send the complete program as one string.",
+                "`code` is missing (got `lang`, `source`): send the complete program as one string",
             ),
-            (json!({"code": null}), "`code` is missing. Send the complete program as one string."),
-            (json!({"code": 5}), "`code` must be a string with the complete program, not 5."),
+            (json!({"code": null}), "`code` is missing: send the complete program as one string"),
+            (json!({"code": 5}), "`code` must be a string with the complete program, not 5"),
             (
                 json!({"code": ["a"]}),
-                "`code` must be a string with the complete program, not an array.",
+                "`code` must be a string with the complete program, not an array",
             ),
-            (json!({"code": " \n"}), "`code` is empty. Send the complete program as one string."),
+            (json!({"code": " \n"}), "`code` is empty: send the complete program as one string"),
             (
                 json!({"code": "```\n```"}),
-                "`code` is empty. Send the complete program as one string.",
+                "`code` is empty: send the complete program as one string",
             ),
             (
                 json!({"code": "a\u{0}"}),
-                "`code` has a NUL character, at byte 1. Send text; write \\0 inside a string literal instead.",
+                "`code` has a NUL character, at byte 1: write \\0 in a string literal instead",
             ),
             (
                 json!({"code": "x".repeat(1_048_577)}),
-                "`code` has 1048577 bytes and this sandbox takes 1048576. Send less, or compute the data in the program.",
+                "`code` has 1048577 bytes and this sandbox takes 1048576: send less, or compute the data in the program",
             ),
             (
                 json!({"code": "1", "language": "cobol"}),
-                "`language` must be one of python, node, shell (got \"cobol\").",
+                "`language` must be one of python, node, shell (got \"cobol\")",
             ),
             (
                 json!({"code": "1", "language": 3}),
-                "`language` must be one of python, node, shell (got 3).",
+                "`language` must be one of python, node, shell (got 3)",
             ),
             (
                 json!({"code": "1", "timeout_seconds": "soon"}),
-                "`timeout_seconds` must be a number of at least 0.1 (got \"soon\").",
+                "`timeout_seconds` must be a number of at least 0.1 (got \"soon\")",
             ),
             (
                 json!({"code": "1", "timeout_seconds": 0}),
-                "`timeout_seconds` must be a number of at least 0.1 (got 0).",
+                "`timeout_seconds` must be a number of at least 0.1 (got 0)",
             ),
             (
                 json!({"code": "1", "timeout_seconds": -1}),
-                "`timeout_seconds` must be a number of at least 0.1 (got -1).",
+                "`timeout_seconds` must be a number of at least 0.1 (got -1)",
             ),
             (
                 json!({"code": "1", "timeout_seconds": true}),
-                "`timeout_seconds` must be a number of at least 0.1 (got true).",
+                "`timeout_seconds` must be a number of at least 0.1 (got true)",
             ),
             (
                 json!({"code": "1", "timeout_seconds": "inf"}),
-                "`timeout_seconds` must be a number of at least 0.1 (got \"inf\").",
+                "`timeout_seconds` must be a number of at least 0.1 (got \"inf\")",
             ),
         ] {
             assert_eq!(refusal(arguments), hint);

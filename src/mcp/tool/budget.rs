@@ -1,5 +1,6 @@
 //! Bounds what one answer carries of a program's output, whatever the policy lets it keep.
 
+use crate::capture::{Omitted, marker};
 use crate::policy::SandboxPolicy;
 
 /// The most output that any answer carries, in bytes. An answer has it twice, as text and as
@@ -12,6 +13,15 @@ pub(super) fn total(policy: &SandboxPolicy) -> usize {
     usize::try_from(policy.max_output_bytes.min(CEILING)).unwrap_or(usize::MAX)
 }
 
+/// A stream of output as far as it was kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept<'a> {
+    /// What was kept, with a marker where something was not.
+    pub(super) text: &'a str,
+    /// What that was.
+    pub(super) omitted: Option<Omitted>,
+}
+
 /// Whether anything had to be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
@@ -21,41 +31,60 @@ pub(super) enum Fit {
 
 /// Cuts both streams so that together they have at most `total` bytes, markers aside. A stream
 /// that needs less than half leaves the rest to the other.
-pub(super) fn fit(stdout: &str, stderr: &str, total: usize) -> (String, String, Fit) {
-    if stdout.len() + stderr.len() <= total {
-        return (stdout.to_owned(), stderr.to_owned(), Fit::Whole);
+pub(super) fn fit(stdout: Kept<'_>, stderr: Kept<'_>, total: usize) -> (String, String, Fit) {
+    let (out, err) = (stdout.text.len(), stderr.text.len());
+    if out + err <= total {
+        return (stdout.text.to_owned(), stderr.text.to_owned(), Fit::Whole);
     }
-    let half = total / 2;
-    let share = |own: usize, other: usize| own.min(half.max(total.saturating_sub(other)));
-    let out = cut(stdout, share(stdout.len(), stderr.len()));
-    let err = cut(stderr, share(stderr.len(), stdout.len()));
-    (out, err, Fit::Cut)
+    let share = |own: usize, other: usize| own.min((total / 2).max(total.saturating_sub(other)));
+    (cut(stdout, share(out, err)), cut(stderr, share(err, out)), Fit::Cut)
 }
 
 /// Keeps two fifths of `keep` bytes from the head and the rest from the tail, at line ends
 /// where these are near: a traceback ends with its cause.
-fn cut(text: &str, keep: usize) -> String {
+fn cut(kept: Kept<'_>, keep: usize) -> String {
+    let text = kept.text;
     if text.len() <= keep {
         return text.to_owned();
     }
-    let head_len = text.floor_char_boundary(keep * 2 / 5);
-    let tail_start = text.ceil_char_boundary(text.len() - (keep - head_len));
-    let head = text[..head_len].rfind('\n').map_or(head_len, |at| near(head_len, at + 1));
-    let tail = if text[..tail_start].ends_with('\n') {
-        tail_start
-    } else {
-        let next = text[tail_start..].find('\n').map_or(tail_start, |at| tail_start + at + 1);
-        near(tail_start, next)
-    };
-    let omitted = &text[head..tail];
-    let lines = omitted.matches('\n').count();
-    let break_before = if text[..head].ends_with('\n') { "" } else { "\n" };
-    format!(
-        "{}{break_before}[... {} bytes ({lines} lines) omitted; print less, or aggregate ...]\n{}",
-        &text[..head],
-        omitted.len(),
-        &text[tail..]
-    )
+    let head_end = text.floor_char_boundary(keep * 2 / 5);
+    let tail_start = text.ceil_char_boundary(text.len() - (keep - head_end));
+    let (head, rest) = text.split_at(line_end_before(text, head_end));
+    let (middle, tail) = rest.split_at(line_end_after(text, tail_start) - head.len());
+    // The marker stands on a line of its own, and brings its line ends with it.
+    let head = head.strip_suffix('\n').unwrap_or(head);
+    format!("{head}{}{tail}", marker(all_omitted(middle, kept.omitted)))
+}
+
+/// What is missing now: the middle, and what its own marker stood for.
+fn all_omitted(middle: &str, before: Option<Omitted>) -> Omitted {
+    let own = Omitted { bytes: length(middle), lines: lines(middle) };
+    before.map_or(own, |before| {
+        let gone = marker(before);
+        Omitted {
+            bytes: (own.bytes + before.bytes).saturating_sub(length(&gone)),
+            lines: (own.lines + before.lines).saturating_sub(lines(&gone)),
+        }
+    })
+}
+
+fn length(text: &str) -> u64 {
+    text.len() as u64
+}
+
+fn lines(text: &str) -> u64 {
+    text.matches('\n').count() as u64
+}
+
+fn line_end_before(text: &str, place: usize) -> usize {
+    text[..place].rfind('\n').map_or(place, |at| near(place, at + 1))
+}
+
+fn line_end_after(text: &str, place: usize) -> usize {
+    if text[..place].ends_with('\n') {
+        return place;
+    }
+    text[place..].find('\n').map_or(place, |at| near(place, place + at + 1))
 }
 
 /// `wanted` where it is at most a kilobyte away, so that one long line costs nothing.
@@ -68,6 +97,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn fit(stdout: &str, stderr: &str, total: usize) -> (String, String, Fit) {
+        let kept = |text| Kept { text, omitted: None };
+        super::fit(kept(stdout), kept(stderr), total)
+    }
 
     #[test]
     fn what_fits_is_whole() {
@@ -98,6 +132,16 @@ mod tests {
     fn two_floods_share() {
         let (out, err, _) = fit(&"X".repeat(10_000), &"Y".repeat(10_000), 1000);
         assert_eq!((out.matches('X').count(), err.matches('Y').count()), (500, 500));
+    }
+
+    #[test]
+    fn a_stream_that_was_cut_before_says_what_is_missing_in_all() {
+        let before = Omitted { bytes: 5_000_000, lines: 70 };
+        let text = format!("{}{}{}", "X".repeat(400), marker(before), "X".repeat(600));
+        let kept = Kept { text: &text, omitted: Some(before) };
+        let (out, _, _) = super::fit(kept, Kept { text: "", omitted: None }, 100);
+        assert_eq!(out.matches('X').count(), 100);
+        assert!(out.contains(marker(Omitted { bytes: 5_000_900, lines: 70 }).as_str()), "{out}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::arguments::default_language;
 use super::description::description;
 use super::result::INVALID_INPUT;
 use crate::mcp::protocol::Version;
-use crate::mcp::standin::Verdict;
+use crate::outcome::VERDICTS;
 use crate::policy::SandboxPolicy;
 
 /// The name of the one tool.
@@ -84,8 +84,8 @@ fn language_schema(policy: &SandboxPolicy) -> Value {
 }
 
 fn output_schema() -> Value {
-    let verdicts: Vec<_> =
-        Verdict::ALL.map(Verdict::name).into_iter().chain([INVALID_INPUT]).collect();
+    let names = VERDICTS.map(|(_, name, ..)| name);
+    let verdicts: Vec<_> = names.into_iter().chain([INVALID_INPUT]).collect();
     let properties = json!({
         "verdict": {"type": "string", "enum": verdicts, "description": "What happened, in one word."},
         "exit_code": {"type": "integer", "description": "The program's exit code, -1 if there is none."},

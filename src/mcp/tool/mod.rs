@@ -8,8 +8,11 @@ mod definition;
 mod description;
 mod fence;
 mod result;
+#[cfg(test)]
+pub(crate) mod test_outcome;
 
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -18,11 +21,13 @@ pub(crate) use description::INSTRUCTIONS;
 pub(crate) use result::{CallResult, Structured};
 
 use super::protocol::Version;
-use super::standin::{Outcome, RunRequest, Stopper};
 use crate::policy::SandboxPolicy;
+use crate::runner::Stopper;
+use crate::sandbox::RunError;
+use crate::{Outcome, Verdict};
 
-/// Runs a program to its end, or until it is stopped.
-pub(crate) type Run = dyn Fn(&RunRequest, &Stopper) -> Outcome + Send + Sync;
+/// Runs a job to its end, or until it is stopped.
+pub(crate) type Run = dyn Fn(&Job, &Stopper) -> Result<Outcome, RunError> + Send + Sync;
 
 /// The tool, with what it was set up to grant.
 pub(crate) struct Tool {
@@ -33,7 +38,11 @@ pub(crate) struct Tool {
 /// A call whose arguments have passed their checks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Job {
-    pub(crate) request: RunRequest,
+    pub(crate) code: String,
+    /// The name of a language that the policy offers.
+    pub(crate) language: String,
+    /// Never more than the policy's.
+    pub(crate) timeout: Duration,
     /// What was made of the arguments that the caller did not ask for, to be told in the hint.
     pub(crate) notes: Vec<String>,
 }
@@ -42,7 +51,7 @@ impl Tool {
     /// `run` must not grant more than `policy`, which is what callers are told.
     pub(crate) fn new(
         policy: SandboxPolicy,
-        run: impl Fn(&RunRequest, &Stopper) -> Outcome + Send + Sync + 'static,
+        run: impl Fn(&Job, &Stopper) -> Result<Outcome, RunError> + Send + Sync + 'static,
     ) -> Self {
         Self { policy, run: Box::new(run) }
     }
@@ -60,8 +69,21 @@ impl Tool {
 
     /// Runs a job to its end, or until it is stopped.
     pub(crate) fn run(&self, job: &Job, stopper: &Stopper) -> CallResult {
-        let outcome = (self.run)(&job.request, stopper);
-        CallResult::of(&outcome, &job.notes, budget::total(&self.policy))
+        match (self.run)(job, stopper) {
+            Ok(outcome) => {
+                let mut notes = job.notes.clone();
+                notes.extend(self.advice(job, outcome.verdict));
+                CallResult::of(&outcome, &notes, budget::total(&self.policy))
+            }
+            Err(error) => CallResult::nothing_ran(&error),
+        }
+    }
+
+    /// What only this tool's caller can do about a verdict.
+    fn advice(&self, job: &Job, verdict: Verdict) -> Option<String> {
+        let most = self.policy.timeout_seconds;
+        let more = verdict == Verdict::Timeout && job.timeout.as_secs_f64() < most;
+        more.then(|| format!("`timeout_seconds` may be up to {most}"))
     }
 
     /// How many jobs may run at once.

@@ -1,11 +1,14 @@
 //! What a call is answered: the same facts as plain text, for clients that show only that, and
 //! as structured content, for clients that show only this.
 
+use std::error::Error;
+
 use serde::Serialize;
 
-use super::budget::{Fit, fit};
+use super::budget::{Fit, Kept, fit};
 use super::clean::clean;
-use crate::mcp::standin::{Outcome, Verdict};
+use crate::sandbox::RunError;
+use crate::{Outcome, Verdict};
 
 /// The verdict of a call that ran nothing because of its arguments.
 pub(super) const INVALID_INPUT: &str = "invalid_input";
@@ -33,28 +36,42 @@ pub(crate) struct Structured {
 }
 
 impl CallResult {
-    /// What an outcome is told as, in at most `total` bytes of output. The notes say what was
-    /// made of the call's arguments.
+    /// What an outcome is told as, in at most `total` bytes of output. The notes say what else
+    /// the caller should know.
     pub(super) fn of(outcome: &Outcome, notes: &[String], total: usize) -> Self {
-        let (stdout, stderr, fitted) = fit(&clean(&outcome.stdout), &clean(&outcome.stderr), total);
-        let hint =
-            outcome.hint.iter().chain(notes).map(String::as_str).collect::<Vec<_>>().join(" ");
+        let (out, err) = (outcome.stdout.text(), outcome.stderr.text());
+        let (out, err) = (clean(&out), clean(&err));
+        let stdout = Kept { text: &out, omitted: outcome.stdout.omitted() };
+        let stderr = Kept { text: &err, omitted: outcome.stderr.omitted() };
+        let (stdout, stderr, fitted) = fit(stdout, stderr, total);
+        let hint = outcome.hint.iter().map(|hint| addressed(outcome.verdict, hint));
+        let hints: Vec<_> = hint.chain(notes.iter().cloned()).collect();
         Self::new(Structured {
             verdict: outcome.verdict.name(),
             exit_code: outcome.exit_code.unwrap_or(-1),
-            hint: (!hint.is_empty()).then_some(hint),
+            hint: (!hints.is_empty()).then(|| hints.join("; ")),
             stdout,
             stderr,
-            duration_seconds: rounded(outcome.duration_seconds),
-            timed_out: outcome.timed_out,
-            truncated: outcome.truncated || fitted == Fit::Cut,
+            duration_seconds: outcome.duration_seconds(),
+            timed_out: outcome.timed_out(),
+            truncated: outcome.truncated() || fitted == Fit::Cut,
         })
     }
 
     /// Nothing ran, because of the arguments.
     pub(super) fn invalid_input(hint: String) -> Self {
+        Self::without_run(INVALID_INPUT, hint)
+    }
+
+    /// Nothing ran, because it could not have been recorded or the policy does not hold.
+    pub(super) fn nothing_ran(error: &RunError) -> Self {
+        let hint = addressed(Verdict::SandboxError, &with_causes(error));
+        Self::without_run(Verdict::SandboxError.name(), hint)
+    }
+
+    fn without_run(verdict: &'static str, hint: String) -> Self {
         Self::new(Structured {
-            verdict: INVALID_INPUT,
+            verdict,
             exit_code: -1,
             hint: Some(hint),
             stdout: String::new(),
@@ -75,9 +92,24 @@ impl CallResult {
     }
 }
 
-/// Milliseconds are all that anybody reads.
-fn rounded(seconds: f64) -> f64 {
-    if seconds.is_finite() { (seconds * 1000.0).round() / 1000.0 } else { 0.0 }
+fn with_causes(error: &dyn Error) -> String {
+    match error.source() {
+        None => error.to_string(),
+        Some(cause) => format!("{error}: {}", with_causes(cause)),
+    }
+}
+
+/// A model that is told of a failed sandbox must not go and change its code.
+fn addressed(verdict: Verdict, hint: &str) -> String {
+    match verdict {
+        Verdict::SandboxError => format!("this is no fault of the code, ask the user: {hint}"),
+        Verdict::Success
+        | Verdict::Error
+        | Verdict::Timeout
+        | Verdict::OutOfMemory
+        | Verdict::CannotStart
+        | Verdict::Cancelled => hint.to_owned(),
+    }
 }
 
 /// The answer as a model reads it best: of a success that only printed, what it printed.
@@ -127,35 +159,36 @@ fn joined(parts: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::audit::AuditError;
+    use crate::mcp::tool::test_outcome::{captured, test_outcome};
 
     fn outcome(verdict: Verdict, exit_code: i32, stdout: &str, stderr: &str) -> Outcome {
         Outcome {
-            verdict,
             exit_code: Some(exit_code),
-            hint: None,
-            stdout: stdout.to_owned(),
-            stderr: stderr.to_owned(),
-            duration_seconds: 0.412_34,
-            timed_out: verdict == Verdict::Timeout,
-            truncated: false,
+            duration: Duration::from_micros(412_340),
+            stdout: captured(stdout),
+            stderr: captured(stderr),
+            ..test_outcome(verdict)
         }
     }
 
-    fn told(outcome: Outcome) -> CallResult {
-        CallResult::of(&outcome, &[], 1000)
+    fn told(outcome: &Outcome) -> CallResult {
+        CallResult::of(outcome, &[], 1000)
     }
 
     #[test]
     fn a_success_is_told_by_its_output_alone() {
-        let result = told(outcome(Verdict::Success, 0, "45\n", ""));
+        let result = told(&outcome(Verdict::Success, 0, "45\n", ""));
         assert_eq!(result.text, "45\n");
         assert!(!result.is_error());
     }
 
     #[test]
     fn a_success_without_output_still_says_something() {
-        assert_eq!(told(outcome(Verdict::Success, 0, "", "")).text, "(no output) exit 0");
+        assert_eq!(told(&outcome(Verdict::Success, 0, "", "")).text, "(no output) exit 0");
     }
 
     #[test]
@@ -163,7 +196,10 @@ mod tests {
         for (outcome, text) in [
             (outcome(Verdict::Success, 0, "a", "w\n"), "exit 0 · 0.4 s\nstdout:\na\nstderr:\nw\n"),
             (outcome(Verdict::Error, 3, "", "boom\n"), "exit 3 · 0.4 s\nstderr:\nboom\n"),
-            (outcome(Verdict::Timeout, 137, "a\n", ""), "timeout · exit 137 · 0.4 s\nstdout:\na\n"),
+            (
+                Outcome { exit_code: None, ..outcome(Verdict::Timeout, 0, "a\n", "") },
+                "timeout · 0.4 s\nstdout:\na\n",
+            ),
             (outcome(Verdict::OutOfMemory, 137, "", ""), "out_of_memory · exit 137 · 0.4 s"),
             (outcome(Verdict::CannotStart, 127, "", ""), "cannot_start · exit 127 · 0.4 s"),
             (
@@ -171,7 +207,7 @@ mod tests {
                 "sandbox_error · 0.4 s",
             ),
         ] {
-            let result = told(outcome);
+            let result = told(&outcome);
             assert_eq!(result.text, text);
             assert_eq!(result.is_error(), result.structured.verdict != "success");
         }
@@ -180,16 +216,16 @@ mod tests {
     #[test]
     fn the_hint_and_the_notes_are_the_last_line_of_the_text_and_a_fact() {
         let outcome =
-            Outcome { hint: Some("Use less.".to_owned()), ..outcome(Verdict::Error, 1, "a", "") };
-        let result = CallResult::of(&outcome, &["Fence removed.".to_owned()], 1000);
-        assert!(result.text.ends_with("\nhint: Use less. Fence removed."));
-        assert_eq!(result.structured.hint.as_deref(), Some("Use less. Fence removed."));
+            Outcome { hint: Some("use less".to_owned()), ..outcome(Verdict::Error, 1, "a", "") };
+        let result = CallResult::of(&outcome, &["fence removed".to_owned()], 1000);
+        assert!(result.text.ends_with("\nhint: use less; fence removed"));
+        assert_eq!(result.structured.hint.as_deref(), Some("use less; fence removed"));
     }
 
     #[test]
     fn facts_are_in_the_order_in_which_models_read_them() {
         let result =
-            told(Outcome { hint: Some("H".to_owned()), ..outcome(Verdict::Error, 2, "a", "b") });
+            told(&Outcome { hint: Some("H".to_owned()), ..outcome(Verdict::Error, 2, "a", "b") });
         assert_eq!(
             serde_json::to_string(&result.structured).unwrap(),
             r#"{"verdict":"error","exit_code":2,"hint":"H","stdout":"a","stderr":"b","duration_seconds":0.412,"timed_out":false,"truncated":false}"#
@@ -208,8 +244,32 @@ mod tests {
     }
 
     #[test]
+    fn a_failed_sandbox_is_for_the_user_to_mend() {
+        let hint = Some("no docker in PATH; install it".to_owned());
+        let result =
+            told(&Outcome { hint, exit_code: None, ..outcome(Verdict::SandboxError, 0, "", "") });
+        assert_eq!(
+            result.text,
+            "sandbox_error · 0.4 s\nhint: this is no fault of the code, ask the user: no docker in PATH; install it"
+        );
+    }
+
+    #[test]
+    fn a_run_that_could_not_be_recorded_is_told_with_all_its_causes() {
+        let source = std::io::Error::other("disk full");
+        let error = RunError::Audit(AuditError::Open { path: "/a".into(), source });
+        let result = CallResult::nothing_ran(&error);
+        assert!(result.is_error());
+        assert!(
+            result.text.ends_with("cannot open the audit log `/a`: disk full"),
+            "{}",
+            result.text
+        );
+    }
+
+    #[test]
     fn output_is_cleaned_and_cut_in_both_forms_alike() {
-        let result = told(outcome(Verdict::Success, 0, &"\u{1b}[1mx\u{1b}[0m".repeat(2000), ""));
+        let result = told(&outcome(Verdict::Success, 0, &"\u{1b}[1mx\u{1b}[0m".repeat(2000), ""));
         assert!(result.structured.truncated);
         assert_eq!(result.text, result.structured.stdout);
         assert!(result.text.starts_with("xxx") && result.text.contains("omitted"));

@@ -10,9 +10,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::{Ended, Pace, Server, ServerStopper};
-use crate::mcp::standin::{Outcome, RunRequest, Stopper, Verdict};
-use crate::mcp::tool::Tool;
+use crate::mcp::tool::test_outcome::{captured, test_outcome};
+use crate::mcp::tool::{Job, Tool};
 use crate::policy::SandboxPolicy;
+use crate::runner::Stopper;
+use crate::sandbox::RunError;
+use crate::{Outcome, Verdict};
 
 /// How long a test waits for what must come before it fails.
 const BOUND: Duration = Duration::from_secs(20);
@@ -182,7 +185,7 @@ fn next(names: &Mutex<Receiver<String>>) -> String {
     names.lock().unwrap().recv_timeout(BOUND).expect("no such program")
 }
 
-fn stage() -> (Stage, impl Fn(&RunRequest, &Stopper) -> Outcome + Send + Sync) {
+fn stage() -> (Stage, impl Fn(&Job, &Stopper) -> Result<Outcome, RunError> + Send + Sync) {
     let (start, started) = channel();
     let (stop, stopped) = channel();
     let released = Arc::new(Mutex::new(HashSet::new()));
@@ -191,15 +194,15 @@ fn stage() -> (Stage, impl Fn(&RunRequest, &Stopper) -> Outcome + Send + Sync) {
         released: Arc::clone(&released),
         stopped: Arc::new(Mutex::new(stopped)),
     };
-    let run = move |request: &RunRequest, stopper: &Stopper| {
-        let (verb, name) = request.code.split_once(' ').unwrap_or((&request.code, ""));
-        match verb {
+    let run = move |job: &Job, stopper: &Stopper| {
+        let (verb, name) = job.code.split_once(' ').unwrap_or((&job.code, ""));
+        Ok(match verb {
             "print" => outcome(Verdict::Success, name),
-            "hold" => hold(name, &start, &stop, &|| stopper.is_stopped(), &released),
+            "hold" => hold(name, &start, &stop, &|| stopper.cause().is_some(), &released),
             "deaf" => hold(name, &start, &stop, &|| false, &released),
             "panic" => panic!("a bug in the sandbox"),
             other => panic!("no such program: {other}"),
-        }
+        })
     };
     (stage, run)
 }
@@ -227,14 +230,5 @@ fn hold(
 }
 
 fn outcome(verdict: Verdict, stdout: &str) -> Outcome {
-    Outcome {
-        verdict,
-        exit_code: (verdict == Verdict::Success).then_some(0),
-        hint: None,
-        stdout: stdout.to_owned(),
-        stderr: String::new(),
-        duration_seconds: 0.1,
-        timed_out: false,
-        truncated: false,
-    }
+    Outcome { stdout: captured(stdout), ..test_outcome(verdict) }
 }

@@ -13,6 +13,7 @@ pub mod plan;
 pub mod policy;
 pub mod runner;
 pub mod sandbox;
+pub mod sanitize;
 pub mod tag;
 pub mod work_dir;
 

@@ -1,1 +1,4 @@
 //! Integration tests, by subject.
+
+mod stand_in;
+mod support;

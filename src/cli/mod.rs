@@ -1,8 +1,91 @@
-//! The command line.
+//! The command line: one of the two faces of the library.
+//!
+//! Standard output is data, standard error is talk. What went wrong is printed once, here.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Runs `das`.
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+mod error;
+mod explain;
+mod meta;
+mod policy;
+mod policy_args;
+mod run;
+mod signals;
+mod source;
+mod status;
+
+pub use error::CliError;
+
+/// Run code that an AI agent wrote in a fresh, hardened, throwaway Docker container.
+#[derive(Debug, Parser)]
+#[command(
+    name = "das",
+    version,
+    max_term_width = 100,
+    after_help = "Examples:\n  \
+        echo 'print(sum(range(10)))' | das run -\n  \
+        das run job.py --timeout 30 --memory 512\n  \
+        das explain\n\n\
+        `das help COMMAND` tells more about each command."
+)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(Box<run::RunArgs>),
+    Explain(Box<explain::ExplainArgs>),
+    Policy(Box<policy::PolicyCommand>),
+    Completions(meta::CompletionsArgs),
+    Man(meta::ManArgs),
+}
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// With this code.
+    Code(u8),
+    /// By this signal, as if das had never handled it, so that the shell sees a signal's death.
+    Signal(i32),
+}
+
+/// Runs `das` on this process's arguments.
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let args = match Args::try_parse_from(std::env::args_os()) {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
+    let exit = match args.command {
+        Command::Run(args) => args.execute(),
+        Command::Explain(args) => args.execute(),
+        Command::Policy(args) => args.execute(),
+        Command::Completions(args) => args.execute(&mut Args::command()),
+        Command::Man(args) => args.execute(&Args::command()),
+    };
+    match exit {
+        Ok(Exit::Code(code)) => ExitCode::from(code),
+        Ok(Exit::Signal(signal)) => signals::die_of(signal),
+        Err(error) => error.report(),
+    }
+}
+
+/// Prints help or a usage error; a closed output is nobody's fault.
+fn usage(error: &clap::Error) -> ExitCode {
+    error.print().ok();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// The command line's definition, for tests of its help.
+pub fn command() -> clap::Command {
+    Args::command()
+}
+
+/// Parses a command line without running it, for tests of what is accepted.
+pub fn parses<I: IntoIterator<Item = T>, T: Into<OsString> + Clone>(args: I) -> bool {
+    Args::try_parse_from(args).is_ok()
 }

@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn the_engines_own_words_tell_its_failures_apart() {
-        let cases: [(&str, fn(String) -> Failure); 7] = [
+        type Kind = fn(String) -> Failure;
+        let cases: [(&str, Kind); 7] = [
             (
                 "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
                 Failure::Unreachable,

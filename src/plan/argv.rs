@@ -169,10 +169,15 @@ impl fmt::Display for Argv {
     }
 }
 
-/// Quotes a word for a POSIX shell. No word holds a NUL, the one thing a shell cannot quote.
+/// Quotes a word for a POSIX shell, where it needs it. No word holds a NUL, the one thing that a
+/// shell cannot quote.
 fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
     if word.is_empty() {
-        return "\"\"".to_owned();
+        "\"\"".to_owned()
+    } else if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        shlex::try_quote(word).map_or_else(|_| word.replace('\0', ""), Cow::into_owned)
     }
-    shlex::try_quote(word).map_or_else(|_| word.replace('\0', ""), Cow::into_owned)
 }

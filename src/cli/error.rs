@@ -1,0 +1,141 @@
+//! Errors at the edge: each is printed once, with its causes, its hint and its exit code.
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::plan::Refusal;
+use crate::policy::PolicyError;
+use crate::sandbox::{ExplainError, RunError};
+
+/// What a usage error, a refused policy and an unreadable file exit with.
+const USAGE: u8 = 2;
+
+/// What a failure of das's own exits with.
+const FAILURE: u8 = 125;
+
+/// Why a command did not do its job.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// A file cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Standard input cannot be read.
+    #[error("cannot read standard input")]
+    ReadStdin(#[source] io::Error),
+    /// The policy file is refused.
+    #[error("the policy file `{}` is refused", path.display())]
+    PolicyFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: PolicyError,
+    },
+    /// The policy is refused.
+    #[error("the policy is refused")]
+    Policy(#[source] PolicyError),
+    /// The policy does not hold on this machine.
+    #[error("the policy is refused")]
+    Refused(#[source] Refusal),
+    /// The language of a program is not known.
+    #[error("cannot tell the language of `{}`", path.display())]
+    Language {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Neither a file nor code was given.
+    #[error("no program to run")]
+    NoProgram,
+    /// The run was refused.
+    #[error("nothing was run")]
+    Run(#[source] RunError),
+    /// There is nothing to explain.
+    #[error("cannot make the command line")]
+    Explain(#[source] ExplainError),
+    /// The output cannot be written.
+    #[error("cannot write the output")]
+    Write(#[source] io::Error),
+    /// Signals cannot be handled, so that an interrupted run could leave its container.
+    #[error("cannot handle signals")]
+    Signals(#[source] io::Error),
+}
+
+impl CliError {
+    /// Prints the error and gives its exit code.
+    pub(super) fn report(&self) -> ExitCode {
+        if matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
+        let mut stderr = anstream::stderr().lock();
+        // Where stderr is closed there is nobody to tell.
+        self.write(&mut stderr).ok();
+        ExitCode::from(self.exit_code())
+    }
+
+    fn write(&self, out: &mut impl io::Write) -> io::Result<()> {
+        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let green = Style::new().bold().fg_color(Some(AnsiColor::Green.into()));
+        writeln!(out, "{red}error:{red:#} {self}")?;
+        let mut source = self.source();
+        while let Some(cause) = source {
+            writeln!(out, "  caused by: {cause}")?;
+            source = cause.source();
+        }
+        if let Some(hint) = self.hint() {
+            writeln!(out, "\n{green}hint:{green:#} {hint}")?;
+        }
+        Ok(())
+    }
+
+    fn exit_code(&self) -> u8 {
+        match self {
+            Self::Run(RunError::Audit(_))
+            | Self::Explain(ExplainError::NoEngine(_))
+            | Self::Write(_)
+            | Self::Signals(_) => FAILURE,
+            Self::Read { .. }
+            | Self::ReadStdin(_)
+            | Self::PolicyFile { .. }
+            | Self::Policy(_)
+            | Self::Refused(_)
+            | Self::Language { .. }
+            | Self::NoProgram
+            | Self::Run(RunError::Refused(_) | RunError::Policy(_) | RunError::Code(_))
+            | Self::Explain(ExplainError::Policy(_)) => USAGE,
+        }
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Language { .. } => Some("name it with `-l`, such as `-l python`"),
+            Self::NoProgram => {
+                Some("name a file, or `-` for standard input, or give code with `-c`")
+            }
+            Self::PolicyFile { .. } | Self::Policy(_) => {
+                Some("`das policy schema` lists every key with its range")
+            }
+            Self::Run(RunError::Audit(_)) => Some(
+                "a run that cannot be recorded is not started; mend the log, or run without --audit-log",
+            ),
+            Self::Run(RunError::Code(_)) => Some("nothing has run; `das policy` shows the limits"),
+            Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
+                Some("the policy's `images` and `languages` say what is offered")
+            }
+            Self::Read { .. }
+            | Self::ReadStdin(_)
+            | Self::Refused(_)
+            | Self::Run(RunError::Refused(_) | RunError::Policy(_))
+            | Self::Explain(_)
+            | Self::Write(_)
+            | Self::Signals(_) => None,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `das explain`: the exact command that a run would execute.
+
+use std::io::{self, Write as _};
+
+use clap::Args;
+
+use super::policy_args::PolicyArgs;
+use super::{CliError, Exit};
+use crate::language::DEFAULT_LANGUAGE;
+use crate::sandbox::Sandbox;
+
+/// Print the exact command line that `das run` would execute, and run nothing.
+#[derive(Debug, Args)]
+#[command(
+    args_override_self = true,
+    after_help = "Examples:\n  \
+    das explain\n  \
+    das explain -l shell --memory 512\n  \
+    echo 'echo hi' | sh -c \"$(das explain -l shell)\"\n\n\
+    The command can be pasted into a shell; it reads the program from standard input. Only the\n\
+    time limit and the output limit are das's own and have no flag."
+)]
+pub(super) struct ExplainArgs {
+    /// The language of the program.
+    #[arg(short, long, value_name = "LANGUAGE", default_value = DEFAULT_LANGUAGE)]
+    language: String,
+    /// Print the command line as a JSON array of its words.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    policy: PolicyArgs,
+}
+
+impl ExplainArgs {
+    pub(super) fn execute(self) -> Result<Exit, CliError> {
+        let policy = self.policy.resolve_for(&self.language)?;
+        let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
+        let argv = sandbox.explain(&self.language).map_err(CliError::Explain)?;
+        let text = if self.json {
+            let words: Vec<&str> = argv.words().collect();
+            serde_json::to_string(&words).expect("words are plain data")
+        } else {
+            argv.to_string()
+        };
+        writeln!(io::stdout().lock(), "{text}").map_err(CliError::Write)?;
+        Ok(Exit::Code(0))
+    }
+}

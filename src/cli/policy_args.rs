@@ -1,0 +1,186 @@
+//! The flags that change the policy: as they were said, and how they are applied.
+//!
+//! Ranges are the policy's business: nothing is checked twice.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::CliError;
+use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
+use crate::policy::{EngineChoice, PolicyError, PullPolicy, SandboxPolicy, WorkDir};
+
+/// No policy is longer.
+const MOST_POLICY_BYTES: u64 = 1 << 20;
+
+/// Flags that change the policy. Each wins over the policy file.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Policy")]
+pub(super) struct PolicyArgs {
+    /// Read the policy from this JSON file.
+    #[arg(long, value_name = "FILE", env = "DAS_POLICY")]
+    policy: Option<PathBuf>,
+    /// How long the program may run, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// Memory in MiB.
+    #[arg(long, value_name = "MIB")]
+    memory: Option<u64>,
+    /// Processors' worth of time.
+    #[arg(long, value_name = "N")]
+    cpus: Option<f64>,
+    /// Processes and threads at once.
+    #[arg(long, value_name = "N")]
+    pids: Option<u64>,
+    /// Size of /tmp in MiB.
+    #[arg(long, value_name = "MIB")]
+    tmpfs: Option<u64>,
+    /// Open file descriptors of each process.
+    #[arg(long, value_name = "N")]
+    nofile: Option<u64>,
+    /// Output kept of each of stdout and stderr, in bytes.
+    #[arg(long, value_name = "BYTES")]
+    max_output: Option<u64>,
+    /// Run in this image.
+    #[arg(long, value_name = "REF")]
+    image: Option<ImageRef>,
+    /// Run as this numeric user and group, never root.
+    #[arg(long, value_name = "UID:GID")]
+    user: Option<User>,
+    /// Give the program this environment variable; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_env)]
+    env: Vec<(EnvName, String)>,
+    /// Mount this host directory at /work, read-only unless `:rw` is appended.
+    #[arg(long, value_name = "DIR[:rw]")]
+    work_dir: Option<String>,
+    /// Let the program reach the network; warned about on every run.
+    #[arg(long)]
+    allow_network: bool,
+    /// Run under this OCI runtime, such as runsc.
+    #[arg(long, value_name = "NAME")]
+    runtime: Option<RuntimeName>,
+    /// Which engine: auto, docker, podman, nerdctl or a program's path.
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<EngineChoice>,
+    /// When to pull the image: never, missing or always.
+    #[arg(long, value_name = "WHEN", value_parser = parse_pull)]
+    pull: Option<PullPolicy>,
+}
+
+impl PolicyArgs {
+    /// The effective policy: defaults, then the file, then the flags.
+    pub(super) fn resolve(&self) -> Result<SandboxPolicy, CliError> {
+        let named = self.policy.as_deref().filter(|path| !path.as_os_str().is_empty());
+        let mut policy = named.map_or_else(|| Ok(SandboxPolicy::default()), read_policy)?;
+        self.apply(&mut policy)?;
+        policy.check().map_err(CliError::Policy)?;
+        Ok(policy)
+    }
+
+    /// The effective policy for a program in this language, whose image a flag may name.
+    pub(super) fn resolve_for(&self, language: &str) -> Result<SandboxPolicy, CliError> {
+        let mut policy = self.resolve()?;
+        if let Some(image) = &self.image {
+            let name = crate::language::canonical_name(language);
+            set_image(&mut policy, &name, image.clone());
+        }
+        Ok(policy)
+    }
+
+    fn apply(&self, policy: &mut SandboxPolicy) -> Result<(), CliError> {
+        let Self {
+            policy: _,
+            // Whose image it is depends on the language.
+            image: _,
+            timeout,
+            memory,
+            cpus,
+            pids,
+            tmpfs,
+            nofile,
+            max_output,
+            user,
+            env,
+            work_dir,
+            allow_network,
+            runtime,
+            engine,
+            pull,
+        } = self.clone();
+        set(&mut policy.timeout_seconds, timeout);
+        set(&mut policy.memory_mb, memory);
+        set(&mut policy.cpus, cpus);
+        set(&mut policy.pids_limit, pids);
+        set(&mut policy.tmpfs_mb, tmpfs);
+        set(&mut policy.nofile_limit, nofile);
+        set(&mut policy.max_output_bytes, max_output);
+        set(&mut policy.user, user);
+        set(&mut policy.engine, engine);
+        set(&mut policy.pull, pull);
+        policy.env.extend(env);
+        policy.network |= allow_network;
+        policy.runtime = runtime.or(policy.runtime.take());
+        if let Some(said) = work_dir {
+            policy.work_dir = Some(parse_work_dir(&said)?);
+        }
+        Ok(())
+    }
+}
+
+fn set<T>(value: &mut T, said: Option<T>) {
+    if let Some(said) = said {
+        *value = said;
+    }
+}
+
+/// Changes the image of a language that the policy knows; others stay unknown.
+fn set_image(policy: &mut SandboxPolicy, language: &str, image: ImageRef) {
+    let Ok(name) = language.parse::<LanguageName>() else { return };
+    if let Some(row) = policy.languages.get_mut(&name) {
+        row.image = image;
+    } else if crate::language::Language::named(language).is_some() {
+        policy.images.insert(name, image);
+    }
+}
+
+fn read_policy(path: &Path) -> Result<SandboxPolicy, CliError> {
+    let read = |source| CliError::Read { path: path.to_owned(), source };
+    let mut text = String::new();
+    File::open(path)
+        .and_then(|file| file.take(MOST_POLICY_BYTES).read_to_string(&mut text))
+        .map_err(read)?;
+    SandboxPolicy::from_json(&text)
+        .map_err(|source| CliError::PolicyFile { path: path.to_owned(), source })
+}
+
+/// A relative directory is one of the working directory, as everywhere on a command line.
+fn parse_work_dir(said: &str) -> Result<WorkDir, CliError> {
+    let (path, writable) = match said.strip_suffix(":rw") {
+        Some(path) => (path, true),
+        None => (said.strip_suffix(":ro").unwrap_or(said), false),
+    };
+    let path = std::path::absolute(path)
+        .map_err(|source| CliError::Read { path: PathBuf::from(said), source })?;
+    Ok(WorkDir { path, writable })
+}
+
+fn parse_env(said: &str) -> Result<(EnvName, String), String> {
+    let (name, value) = said.split_once('=').ok_or("expected NAME=VALUE")?;
+    let name = name.parse::<EnvName>().map_err(|error| error.to_string())?;
+    Ok((name, value.to_owned()))
+}
+
+fn parse_pull(said: &str) -> Result<PullPolicy, PolicyError> {
+    match said {
+        "never" => Ok(PullPolicy::Never),
+        "missing" => Ok(PullPolicy::Missing),
+        "always" => Ok(PullPolicy::Always),
+        _ => Err(PolicyError::Value {
+            key: "pull".to_owned(),
+            expected: "one of never, missing, always".to_owned(),
+            value: format!("{said:?}"),
+        }),
+    }
+}

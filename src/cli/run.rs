@@ -1,0 +1,122 @@
+//! `das run`: one program, its output as it comes, and a line that says how it ended.
+
+use std::io::{self, IsTerminal, Write as _};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::policy_args::PolicyArgs;
+use super::source::Source;
+use super::{CliError, Exit, signals, status};
+use crate::audit::AuditLog;
+use crate::outcome::{Outcome, Verdict};
+use crate::runner::{Live, LiveWriter, Stopper};
+use crate::sandbox::{Request, Sandbox};
+use crate::sanitize::TerminalWriter;
+
+/// Run a program in a fresh container and exit as it does.
+#[derive(Debug, Args)]
+#[command(
+    args_override_self = true,
+    after_help = "Examples:\n  \
+    echo 'print(sum(range(10)))' | das run -\n  \
+    das run job.py --timeout 30 --memory 512\n  \
+    das run -c 'console.log(1 + 1)' -l node\n  \
+    das run job.sh --json | jq .verdict\n\n\
+    Exit codes: the program's own; 124 timeout, 137 out of memory, 126 and 127 it cannot start,\n\
+    125 Docker or das failed, 128 + signal cancelled, 2 usage or refused policy."
+)]
+pub(super) struct RunArgs {
+    /// The program's file, or `-` for standard input.
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The program itself.
+    #[arg(short, long, value_name = "CODE", conflicts_with = "file")]
+    code: Option<String>,
+    /// Its language: python, node, shell or one of the policy's [default: what the file's name or
+    /// its `#!` line says, else python].
+    #[arg(short, long, value_name = "LANGUAGE")]
+    language: Option<String>,
+    /// Print one JSON object instead of the program's output.
+    #[arg(long)]
+    json: bool,
+    /// Print neither status nor hints; warnings stay.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Append a JSON line for each run to this file; without it nothing runs.
+    #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG")]
+    audit_log: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArgs,
+}
+
+impl RunArgs {
+    pub(super) fn execute(self) -> Result<Exit, CliError> {
+        let source = Source::new(self.file.clone(), self.code.clone())?;
+        let base = self.policy.resolve()?;
+        let code = source.read(&base)?;
+        let language = match &self.language {
+            Some(language) => language.clone(),
+            None => source.language(&code, &base)?,
+        };
+        let sandbox = self.sandbox(&language)?;
+        for warning in sandbox.policy().warnings() {
+            status::warn(&warning);
+        }
+        let stopper = Stopper::default();
+        signals::stop_on_signals(&stopper).map_err(CliError::Signals)?;
+        signals::stop_on_closed_output(&stopper);
+        let request = Request { live: self.live(), stopper, ..Request::new(&language, &code) };
+        let outcome = sandbox.run(request).map_err(CliError::Run)?;
+        self.print(&outcome, &sandbox)?;
+        Ok(exit(&outcome))
+    }
+
+    fn sandbox(&self, language: &str) -> Result<Sandbox, CliError> {
+        let policy = self.policy.resolve_for(language)?;
+        let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
+        let log = self.audit_log.as_ref().filter(|path| !path.as_os_str().is_empty());
+        Ok(match log {
+            Some(path) => sandbox.with_audit(AuditLog::new(path)),
+            None => sandbox,
+        })
+    }
+
+    fn live(&self) -> Live {
+        if self.json {
+            return Live::default();
+        }
+        Live { stdout: Some(live_writer(io::stdout())), stderr: Some(live_writer(io::stderr())) }
+    }
+
+    fn print(&self, outcome: &Outcome, sandbox: &Sandbox) -> Result<(), CliError> {
+        if self.json {
+            let mut line = serde_json::to_vec(outcome).expect("an outcome is plain data");
+            line.push(b'\n');
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(&line).and_then(|()| stdout.flush()).map_err(CliError::Write)?;
+            return Ok(());
+        }
+        // The policy's own warnings were printed before the run.
+        let said = sandbox.policy().warnings();
+        for warning in outcome.warnings.iter().filter(|warning| !said.contains(warning)) {
+            status::warn(warning);
+        }
+        if !self.quiet {
+            status::print(outcome);
+        }
+        Ok(())
+    }
+}
+
+/// A terminal gets what could drive it escaped; anything else gets the bytes as they are.
+fn live_writer<W: io::Write + IsTerminal + Send + 'static>(stream: W) -> LiveWriter {
+    if stream.is_terminal() { Box::new(TerminalWriter::new(stream)) } else { Box::new(stream) }
+}
+
+fn exit(outcome: &Outcome) -> Exit {
+    match (outcome.verdict, outcome.signal) {
+        (Verdict::Cancelled, Some(signal)) => Exit::Signal(signal),
+        _ => Exit::Code(outcome.process_exit_code()),
+    }
+}

@@ -1,0 +1,77 @@
+//! Signals and closed outputs end the run, and then das, as they would have without das.
+
+use std::io;
+use std::os::fd::AsFd as _;
+use std::process::ExitCode;
+use std::thread;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FileType, fstat};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+use crate::outcome::classify::StopCause;
+use crate::runner::Stopper;
+
+/// Ends the run at the first signal and das at the second, for somebody who cannot wait.
+pub(super) fn stop_on_signals(stopper: &Stopper) -> io::Result<()> {
+    let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
+    let mut signals = Signals::new(handled)?;
+    let stopper = stopper.clone();
+    thread::spawn(move || {
+        let mut first = true;
+        for signal in signals.forever() {
+            if first {
+                stopper.stop(StopCause::Signal(signal));
+            } else {
+                die_of(signal);
+            }
+            first = false;
+        }
+    });
+    Ok(())
+}
+
+/// Ends the run when nobody reads its output any more, also while it prints nothing.
+pub(super) fn stop_on_closed_output(stopper: &Stopper) {
+    let stdout = io::stdout();
+    let pipe = fstat(&stdout).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    if !matches!(pipe, Ok(FileType::Fifo | FileType::Socket)) {
+        return;
+    }
+    let stopper = stopper.clone();
+    thread::spawn(move || {
+        let stdout = io::stdout();
+        loop {
+            // Asked for nothing, it reports errors and hang-ups alone.
+            let mut watched = [PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::empty())];
+            match poll(&mut watched, None) {
+                Ok(_) if !watched[0].revents().is_empty() => {
+                    stopper.stop(StopCause::OutputClosed);
+                    return;
+                }
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                // Then the next write tells.
+                Err(_) => return,
+            }
+        }
+    });
+}
+
+/// Ends das by a signal, so that whoever waits for it sees that signal.
+pub(super) fn die_of(signal: i32) -> ExitCode {
+    // It returns only for signals that kill nobody; then the exit code says the same.
+    emulate_default_handler(signal).ok();
+    ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
+}
+
+/// Whether das was started with this signal ignored, as `nohup` does; it then stays ignored.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}

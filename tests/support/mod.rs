@@ -1,0 +1,25 @@
+//! What the integration tests stand on: the stand-in Docker CLI with its scenarios, the programs
+//! as a user calls them, and the real daemon for the tests that need one.
+
+mod cli;
+#[path = "../../fake-docker/scenario.rs"]
+mod plain;
+mod process;
+mod real;
+#[path = "../../fake-docker/record.rs"]
+mod record;
+mod redact;
+mod scenario;
+mod stand_in;
+mod wait;
+
+pub(crate) use cli::{Cli, Das, Place};
+pub(crate) use plain::{
+    Amount, Answer, Daemon, Events, Listing, Load, Orphan, Pull, Stop, Stream, Trigger,
+};
+pub(crate) use process::{Finished, Pipe, Running};
+pub(crate) use real::Real;
+pub(crate) use record::{Ended, Tar};
+pub(crate) use redact::redact;
+pub(crate) use scenario::Scenario;
+pub(crate) use stand_in::{Call, StandIn};

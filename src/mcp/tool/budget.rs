@@ -13,6 +13,11 @@ pub(super) fn total(policy: &SandboxPolicy) -> usize {
     usize::try_from(policy.max_output_bytes.min(CEILING)).unwrap_or(usize::MAX)
 }
 
+/// The policy with no more output than an answer can carry, so that it is cut only once.
+pub(crate) fn fitting(policy: SandboxPolicy) -> SandboxPolicy {
+    SandboxPolicy { max_output_bytes: policy.max_output_bytes.min(CEILING), ..policy }
+}
+
 /// A stream of output as far as it was kept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kept<'a> {
@@ -148,6 +153,7 @@ mod tests {
     fn no_policy_makes_an_answer_carry_more_than_the_ceiling() {
         let policy = SandboxPolicy { max_output_bytes: 16_777_216, ..SandboxPolicy::default() };
         assert_eq!(total(&policy), 1_048_576);
+        assert_eq!(fitting(policy).max_output_bytes, 1_048_576);
         assert_eq!(total(&SandboxPolicy::default()), 65_536);
     }
 

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+pub(crate) use budget::fitting;
 pub(crate) use definition::TOOL_NAME;
 pub(crate) use description::INSTRUCTIONS;
 pub(crate) use result::{CallResult, Structured};

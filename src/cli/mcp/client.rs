@@ -2,10 +2,12 @@
 //!
 //! Pure: the caller says where das is and what it is started with.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
 
 use super::format::{json, list, shell, toml};
 
@@ -42,8 +44,10 @@ pub(super) struct Entry {
     pub(super) patience: u64,
     /// The engine's own program, for a client that puts das into a container.
     pub(super) docker: String,
-    /// Files that das is started with, for the same client.
-    pub(super) files: Vec<String>,
+    /// What das reads beside itself, for the same client.
+    pub(super) reads: Vec<String>,
+    /// The directory that das writes to, for the same client.
+    pub(super) writes: Option<String>,
 }
 
 /// Which system the client runs on.
@@ -57,14 +61,13 @@ impl Client {
     /// What the client is configured with.
     pub(super) fn configuration(self, entry: &Entry) -> String {
         match self {
-            Self::ClaudeDesktop => pretty(&json!({"mcpServers": {"das": entry.plain()}})),
+            Self::ClaudeDesktop => json_file("mcpServers", &Server { kind: None, ..entry.into() }),
             Self::ClaudeCode => {
-                let mut server = entry.stdio();
-                server.insert("timeout".to_owned(), json!(entry.patience * 1000));
-                pretty(&json!({"mcpServers": {"das": server}}))
+                let timeout = Some(entry.patience * 1000);
+                json_file("mcpServers", &Server { timeout, ..entry.into() })
             }
-            Self::Cursor => pretty(&json!({"mcpServers": {"das": entry.stdio()}})),
-            Self::VsCode => pretty(&json!({"servers": {"das": entry.stdio()}})),
+            Self::Cursor => json_file("mcpServers", &entry.into()),
+            Self::VsCode => json_file("servers", &entry.into()),
             Self::Goose => goose(entry),
             Self::Codex => codex(entry),
             Self::DockerGateway => docker_gateway(entry),
@@ -99,38 +102,58 @@ impl Client {
             ],
             Self::Goose => vec![merge(home.join(".config/goose/config.yaml"))],
             Self::Codex => vec![merge(home.join(".codex/config.toml"))],
-            Self::DockerGateway => vec![
-                "save it as das.yaml, then add it to a profile:".to_owned(),
-                "  docker mcp profile server add default --server file://./das.yaml".to_owned(),
-                "the gateway runs every server in a container; this one gets the engine's socket, \
-                 and with it the whole machine: a client that starts das itself is safer"
-                    .to_owned(),
-            ],
+            Self::DockerGateway => gateway_instructions(entry),
         }
     }
 }
 
-impl Entry {
-    fn plain(&self) -> Map<String, Value> {
-        let mut server = Map::new();
-        server.insert("command".to_owned(), json!(self.command));
-        server.insert("args".to_owned(), json!(self.args));
-        if !self.env.is_empty() {
-            let env: Map<_, _> = self.env.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
-            server.insert("env".to_owned(), Value::Object(env));
-        }
-        server
-    }
+fn gateway_instructions(entry: &Entry) -> Vec<String> {
+    let writes = entry
+        .writes
+        .iter()
+        .map(|dir| format!("the gateway needs MCP_GATEWAY_DOCKER_BIND_ALLOW_WRITABLE_PATHS={dir}"));
+    let lines = [
+        "save it as das.yaml, then add it to a profile:",
+        "  docker mcp profile server add default --server file://./das.yaml",
+        "the gateway runs every server in a container; this one gets the engine's socket, and with",
+        "it the whole machine: a client that starts das itself is safer",
+    ];
+    lines.map(str::to_owned).into_iter().chain(writes).collect()
+}
 
-    fn stdio(&self) -> Map<String, Value> {
-        let mut server = self.plain();
-        server.insert("type".to_owned(), json!("stdio"));
-        server
+/// A server in a JSON file, keys in the order in which people expect them.
+#[derive(Debug, Serialize)]
+struct Server<'a> {
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    command: &'a str,
+    args: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "as_object")]
+    env: &'a [(String, String)],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout: Option<u64>,
+}
+
+impl<'a> From<&'a Entry> for Server<'a> {
+    fn from(entry: &'a Entry) -> Self {
+        let Entry { command, args, env, .. } = entry;
+        Self { kind: Some("stdio"), command, args, env, timeout: None }
     }
 }
 
-fn pretty(value: &Value) -> String {
-    let mut text = serde_json::to_string_pretty(value).expect("a configuration is plain data");
+fn as_object<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut object = serializer.serialize_map(Some(pairs.len()))?;
+    for (name, value) in pairs {
+        object.serialize_entry(name, value)?;
+    }
+    object.end()
+}
+
+/// A file that holds das alone among the servers under `key`.
+fn json_file(key: &str, server: &Server<'_>) -> String {
+    let servers = BTreeMap::from([("das", server)]);
+    let file = BTreeMap::from([(key, servers)]);
+    let mut text = serde_json::to_string_pretty(&file).expect("a configuration is plain data");
     text.push('\n');
     text
 }
@@ -138,9 +161,11 @@ fn pretty(value: &Value) -> String {
 fn claude_mcp_add(entry: &Entry) -> String {
     let env = entry.env.iter().map(|(name, value)| format!("{name}={value}"));
     let env: Vec<_> = env.flat_map(|variable| ["--env".to_owned(), variable]).collect();
-    let start = ["claude", "mcp", "add", "--transport", "stdio", "--scope", "user", "das"];
-    let words = start.into_iter().chain(env.iter().map(String::as_str));
-    let words = words.chain(["--", &entry.command]).chain(entry.args.iter().map(String::as_str));
+    // Its `--env` takes all words up to the next option, so the name must not follow it.
+    let start = ["claude", "mcp", "add"].into_iter().chain(env.iter().map(String::as_str));
+    let words = start.chain(["--transport", "stdio", "--scope", "user", "das", "--"]);
+    let words = words.chain([entry.command.as_str()]);
+    let words = words.chain(entry.args.iter().map(String::as_str));
     shell(words)
 }
 
@@ -173,8 +198,9 @@ fn codex(entry: &Entry) -> String {
 /// The gateway starts nothing but containers: das, the engine's program and das's files are
 /// mounted into one under the paths that they have outside.
 fn docker_gateway(entry: &Entry) -> String {
-    let read_only = [&entry.command, &entry.docker].into_iter().chain(&entry.files);
-    let volumes = read_only.map(|path| format!("{path}:{path}:ro"));
+    let read_only = [&entry.command, &entry.docker].into_iter().chain(&entry.reads);
+    let read_only = read_only.map(|path| format!("{path}:{path}:ro"));
+    let volumes = read_only.chain(entry.writes.iter().map(|dir| format!("{dir}:{dir}:rw")));
     let socket = "/var/run/docker.sock:/var/run/docker.sock".to_owned();
     let volumes: Vec<_> = volumes.chain([socket]).collect();
     let command: Vec<_> = [&entry.command].into_iter().chain(&entry.args).cloned().collect();
@@ -185,4 +211,142 @@ fn docker_gateway(entry: &Entry) -> String {
         list(&command, json),
         list(&volumes, json),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> Entry {
+        Entry {
+            command: "/opt/a b/das".to_owned(),
+            args: vec!["mcp".to_owned(), "--policy".to_owned(), "/p/strict.json".to_owned()],
+            env: vec![("DOCKER_HOST".to_owned(), "unix:///run/x.sock".to_owned())],
+            patience: 70,
+            docker: "/usr/bin/docker".to_owned(),
+            reads: vec!["/p/strict.json".to_owned()],
+            writes: Some("/var/log/das".to_owned()),
+        }
+    }
+
+    #[test]
+    fn json_files_have_the_key_and_the_fields_that_their_client_reads() {
+        let common = r#""command": "/opt/a b/das",
+      "args": [
+        "mcp",
+        "--policy",
+        "/p/strict.json"
+      ],
+      "env": {
+        "DOCKER_HOST": "unix:///run/x.sock"
+      }"#;
+        for (client, key, before, after) in [
+            (Client::ClaudeDesktop, "mcpServers", "", ""),
+            (
+                Client::ClaudeCode,
+                "mcpServers",
+                "\"type\": \"stdio\",\n      ",
+                ",\n      \"timeout\": 70000",
+            ),
+            (Client::Cursor, "mcpServers", "\"type\": \"stdio\",\n      ", ""),
+            (Client::VsCode, "servers", "\"type\": \"stdio\",\n      ", ""),
+        ] {
+            let expected = format!(
+                "{{\n  \"{key}\": {{\n    \"das\": {{\n      {before}{common}{after}\n    }}\n  }}\n}}\n"
+            );
+            assert_eq!(client.configuration(&entry()), expected);
+        }
+    }
+
+    #[test]
+    fn an_empty_environment_is_left_out() {
+        let entry = Entry { env: Vec::new(), ..entry() };
+        assert!(!Client::Cursor.configuration(&entry).contains("env"));
+        assert!(!Client::Codex.configuration(&entry).contains("env"));
+    }
+
+    #[test]
+    fn goose_gets_yaml() {
+        assert_eq!(
+            Client::Goose.configuration(&entry()),
+            r#"extensions:
+  das:
+    name: das
+    type: stdio
+    enabled: true
+    cmd: "/opt/a b/das"
+    args: ["mcp", "--policy", "/p/strict.json"]
+    env_keys: []
+    envs: {"DOCKER_HOST": "unix:///run/x.sock"}
+    timeout: 70
+"#
+        );
+    }
+
+    #[test]
+    fn codex_gets_toml() {
+        assert_eq!(
+            Client::Codex.configuration(&entry()),
+            r#"[mcp_servers.das]
+command = "/opt/a b/das"
+args = ["mcp", "--policy", "/p/strict.json"]
+env = { DOCKER_HOST = "unix:///run/x.sock" }
+startup_timeout_sec = 10
+tool_timeout_sec = 70
+"#
+        );
+    }
+
+    #[test]
+    fn the_gateway_gets_a_server_whose_container_holds_all_that_das_needs() {
+        assert_eq!(
+            Client::DockerGateway.configuration(&entry()),
+            r#"name: das
+title: das
+type: server
+description: Run code in a fresh, hardened, throwaway container.
+image: debian:stable-slim
+longLived: true
+command: ["/opt/a b/das", "mcp", "--policy", "/p/strict.json"]
+volumes: ["/opt/a b/das:/opt/a b/das:ro", "/usr/bin/docker:/usr/bin/docker:ro", "/p/strict.json:/p/strict.json:ro", "/var/log/das:/var/log/das:rw", "/var/run/docker.sock:/var/run/docker.sock"]
+disableNetwork: true
+"#
+        );
+    }
+
+    #[test]
+    fn the_instructions_name_the_file_of_this_system() {
+        let first = |client: Client, system| {
+            client.instructions(&entry(), Path::new("/home/me"), system).join("\n")
+        };
+        for (client, system, file) in [
+            (
+                Client::ClaudeDesktop,
+                System::Linux,
+                "/home/me/.config/Claude/claude_desktop_config.json",
+            ),
+            (
+                Client::ClaudeDesktop,
+                System::MacOs,
+                "/home/me/Library/Application Support/Claude/claude_desktop_config.json",
+            ),
+            (Client::VsCode, System::Linux, "/home/me/.config/Code/User/mcp.json"),
+            (Client::Cursor, System::MacOs, "/home/me/.cursor/mcp.json"),
+            (Client::Goose, System::Linux, "/home/me/.config/goose/config.yaml"),
+            (Client::Codex, System::Linux, "/home/me/.codex/config.toml"),
+            (Client::DockerGateway, System::Linux, "ALLOW_WRITABLE_PATHS=/var/log/das"),
+        ] {
+            let text = first(client, system);
+            assert!(text.contains(file), "{file} is not in {text}");
+        }
+    }
+
+    #[test]
+    fn claude_code_is_told_the_command_that_adds_das() {
+        assert_eq!(
+            claude_mcp_add(&entry()),
+            "claude mcp add --env 'DOCKER_HOST=unix:///run/x.sock' --transport stdio --scope user das \
+             -- '/opt/a b/das' mcp --policy /p/strict.json"
+        );
+    }
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum as _};
 
 use super::ServeArgs;
 use super::client::{Client, Entry, System};
-use crate::cli::{CliError, Exit, status};
+use crate::cli::{CliError, Exit};
 use crate::language::DEFAULT_LANGUAGE;
 use crate::policy::SandboxPolicy;
 
@@ -45,9 +45,7 @@ impl ConfigArgs {
             Some(client) => {
                 let entry = self.entry()?;
                 let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("~"));
-                for line in client.instructions(&entry, &home, system()) {
-                    status::note(&line);
-                }
+                tell(&client.instructions(&entry, &home, system()));
                 client.configuration(&entry)
             }
         };
@@ -72,13 +70,33 @@ impl ConfigArgs {
             env: engine_variables(),
             patience: patience(&policy),
             docker: docker(),
-            files: policy_file.into_iter().collect(),
+            reads: policy_file.into_iter().chain(work_dir(&policy)?).collect(),
+            writes: self.audit_log().map(directory).transpose()?,
         })
     }
 
     fn audit_log(&self) -> Option<&Path> {
         self.serve.audit_log.as_deref().filter(|path| !path.as_os_str().is_empty())
     }
+}
+
+/// Where stderr is closed there is nobody to tell.
+fn tell(lines: &[String]) {
+    let mut stderr = anstream::stderr().lock();
+    for line in lines {
+        writeln!(stderr, "{line}").ok();
+    }
+    writeln!(stderr).ok();
+}
+
+fn work_dir(policy: &SandboxPolicy) -> Result<Option<String>, CliError> {
+    policy.work_dir.as_ref().map(|dir| text(&dir.path)).transpose()
+}
+
+/// The directory of a file.
+fn directory(file: &Path) -> Result<String, CliError> {
+    let file = absolute(file)?;
+    Ok(Path::new(&file).parent().and_then(Path::to_str).unwrap_or("/").to_owned())
 }
 
 fn clients() -> String {

@@ -14,6 +14,7 @@ pub mod runner;
 pub mod sandbox;
 pub mod sanitize;
 pub mod tag;
+pub mod watchdog;
 pub mod work_dir;
 
 pub use outcome::{Outcome, Verdict};

@@ -21,6 +21,7 @@ use crate::plan::{CheckedPolicy, Plan, Refusal};
 use crate::policy::{PolicyError, SandboxPolicy};
 use crate::runner::{self, Fate, Job, Live, Ran, Stopper};
 use crate::tag::{Owner, RunTag};
+use crate::watchdog::Watchdog;
 
 /// How much of the end of stderr a hint looks at.
 const HINT_BYTES: usize = 4096;
@@ -29,9 +30,16 @@ const HINT_BYTES: usize = 4096;
 #[derive(Debug)]
 pub struct Sandbox {
     policy: CheckedPolicy,
-    engine: Result<Engine, Failure>,
+    host: Result<Host, Failure>,
     owner: Owner,
     audit: Option<AuditLog>,
+}
+
+/// An engine, and what guards its containers.
+#[derive(Debug)]
+struct Host {
+    engine: Engine,
+    watchdog: Watchdog,
 }
 
 /// One program to run.
@@ -109,9 +117,10 @@ impl Sandbox {
     /// run then says so, with the fix.
     pub fn new(policy: SandboxPolicy) -> Result<Self, Refusal> {
         let policy = CheckedPolicy::new(policy)?;
-        let engine = find::find(&policy.policy().engine, &HostEnv::current())
+        let host = find::find(&policy.policy().engine, &HostEnv::current())
+            .map(|engine| Host { watchdog: Watchdog::new(engine.clone()), engine })
             .map_err(|error| Failure::NoEngine(error.to_string()));
-        Ok(Self { policy, engine, owner: Owner::this_process(), audit: None })
+        Ok(Self { policy, host, owner: Owner::this_process(), audit: None })
     }
 
     /// Records every run to this log; a run that cannot be recorded is refused.
@@ -129,10 +138,9 @@ impl Sandbox {
     /// that pasting it into a shell is safe.
     pub fn explain(&self, language: &str) -> Result<Argv, ExplainError> {
         let plan = self.policy.plan(language)?;
-        let engine =
-            self.engine.as_ref().map_err(|failure| ExplainError::NoEngine(failure.clone()))?;
+        let host = self.host.as_ref().map_err(|failure| ExplainError::NoEngine(failure.clone()))?;
         let tag = RunTag::new(&Owner::Nobody, plan.timeout());
-        Ok(Argv::new(engine.facts(), &plan, &tag))
+        Ok(Argv::new(host.engine.facts(), &plan, &tag))
     }
 
     /// Runs a program to its end.
@@ -147,7 +155,7 @@ impl Sandbox {
         let run = Run { sandbox: self, plan, code: Code::prepare(&request), code_sha256 };
         let outcome = run.execute(request.live, &request.stopper);
         if let Some(pending) = pending {
-            let engine = self.engine.as_ref().map_or("none", |engine| engine.facts().kind.name());
+            let engine = self.host.as_ref().map_or("none", |host| host.engine.facts().kind.name());
             pending.write(&outcome, self.policy.policy(), engine)?;
         }
         Ok(outcome)
@@ -221,9 +229,9 @@ impl Run<'_> {
     fn execute(self, live: Live, stopper: &Stopper) -> Outcome {
         let tag = RunTag::new(&self.sandbox.owner, self.plan.timeout());
         let started = Instant::now();
-        let happened = match &self.sandbox.engine {
+        let happened = match &self.sandbox.host {
             Err(failure) => Err(failure.clone()),
-            Ok(engine) => self.spawn(engine, &tag, live, stopper),
+            Ok(host) => self.spawn(host, &tag, live, stopper),
         };
         let happened = happened.unwrap_or_else(|failure| Happened {
             ending: Ending::Failed(failure),
@@ -237,12 +245,17 @@ impl Run<'_> {
 
     fn spawn(
         &self,
-        engine: &Engine,
+        host: &Host,
         tag: &RunTag,
         live: Live,
         stopper: &Stopper,
     ) -> Result<Happened, Failure> {
+        let Host { engine, watchdog } = host;
         let argv = Argv::new(engine.facts(), &self.plan, tag);
+        // A container that nobody would remove if das were killed is not started.
+        let guard = watchdog.guard(&tag.container()).map_err(|error| {
+            Failure::Engine(format!("cannot start the watchdog of containers: {error}"))
+        })?;
         let job = Job {
             engine,
             command: argv.command_line(),
@@ -255,6 +268,10 @@ impl Run<'_> {
             stopper,
         };
         let ran = runner::run(job).map_err(|error| spawn_failure(engine.facts(), &error))?;
+        match ran.fate {
+            Fate::Gone => drop(guard),
+            Fate::Unconfirmed => guard.keep(),
+        }
         Ok(self.judge(tag, ran))
     }
 

@@ -9,6 +9,7 @@ use super::ServeArgs;
 use super::client::{Client, Entry, System};
 use crate::cli::{CliError, Exit};
 use crate::language::DEFAULT_LANGUAGE;
+use crate::plan::CheckedPolicy;
 use crate::policy::SandboxPolicy;
 
 /// What says where the engine is; clients do not pass it on.
@@ -56,6 +57,8 @@ impl ConfigArgs {
     /// Refuses what `das mcp` itself would refuse: nobody reads its stderr there.
     fn entry(&self) -> Result<Entry, CliError> {
         let policy = self.serve.policy.resolve_for(DEFAULT_LANGUAGE)?;
+        let policy = CheckedPolicy::new(policy).map_err(CliError::Refused)?;
+        let policy = policy.policy();
         let command = std::env::current_exe().map_err(CliError::OwnPath)?;
         let policy_file = self.serve.policy.file().map(absolute).transpose()?;
         let audit_log = self.audit_log().map(absolute).transpose()?;
@@ -68,9 +71,9 @@ impl ConfigArgs {
             command: text(&command)?,
             args,
             env: engine_variables(),
-            patience: patience(&policy),
+            patience: patience(policy),
             docker: docker(),
-            reads: policy_file.into_iter().chain(work_dir(&policy)?).collect(),
+            reads: policy_file.into_iter().chain(work_dir(policy)?).collect(),
             writes: self.audit_log().map(directory).transpose()?,
         })
     }

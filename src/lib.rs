@@ -6,6 +6,7 @@ pub mod cli;
 pub mod engine;
 pub mod images;
 pub mod language;
+mod mcp;
 pub mod names;
 pub mod outcome;
 pub mod plan;

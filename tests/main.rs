@@ -1,5 +1,6 @@
 //! Integration tests, by subject.
 
+mod image_commands;
 mod images;
 mod mcp;
 mod stand_in;

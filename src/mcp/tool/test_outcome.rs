@@ -16,6 +16,7 @@ pub(crate) fn test_outcome(verdict: Verdict) -> Outcome {
         warnings: Vec::new(),
         language: "python".parse().unwrap(),
         image: "python".parse().unwrap(),
+        warm: false,
         code_sha256: String::new(),
         run_id: String::new(),
     }

@@ -1,4 +1,5 @@
 //! Integration tests, by subject.
 
+mod explain;
 mod stand_in;
 mod support;

@@ -2,6 +2,7 @@
 //!
 //! The two faces, command line and MCP, and library users all come through here.
 
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,17 +12,20 @@ use crate::audit::{AuditError, AuditLog};
 use crate::capture::Captured;
 use crate::engine::command::CommandError;
 use crate::engine::find::{self, HostEnv};
-use crate::engine::{Engine, Facts};
+use crate::engine::{Engine, Facts, Patience};
+use crate::outcome::Outcome;
 use crate::outcome::classify::{self, Ending, Evidence};
 use crate::outcome::failure::Failure;
 use crate::outcome::hints;
-use crate::outcome::{Outcome, Verdict};
 use crate::plan::argv::Argv;
 use crate::plan::{CheckedPolicy, Plan, Refusal};
 use crate::policy::{PolicyError, SandboxPolicy};
 use crate::runner::{self, Fate, Job, Live, Ran, Stopper};
 use crate::tag::{Owner, RunTag};
 use crate::watchdog::Watchdog;
+
+/// How many names are tried. They are random: a taken one is an accident, two are none.
+const NAME_ATTEMPTS: usize = 3;
 
 /// How much of the end of stderr a hint looks at.
 const HINT_BYTES: usize = 4096;
@@ -40,6 +44,12 @@ pub struct Sandbox {
 struct Host {
     engine: Engine,
     watchdog: Watchdog,
+}
+
+impl Host {
+    fn new(engine: Engine) -> Self {
+        Self { watchdog: Watchdog::new(engine.clone()), engine }
+    }
 }
 
 /// One program to run.
@@ -118,7 +128,7 @@ impl Sandbox {
     pub fn new(policy: SandboxPolicy) -> Result<Self, Refusal> {
         let policy = CheckedPolicy::new(policy)?;
         let host = find::find(&policy.policy().engine, &HostEnv::current())
-            .map(|engine| Host { watchdog: Watchdog::new(engine.clone()), engine })
+            .map(Host::new)
             .map_err(|error| Failure::NoEngine(error.to_string()));
         Ok(Self { policy, host, owner: Owner::this_process(), audit: None })
     }
@@ -127,6 +137,13 @@ impl Sandbox {
     #[must_use]
     pub fn with_audit(self, log: AuditLog) -> Self {
         Self { audit: Some(log), ..self }
+    }
+
+    /// Waits for the engine for another time than is usual.
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        let host = self.host.map(|host| Host::new(host.engine.with_patience(patience)));
+        Self { host, ..self }
     }
 
     /// The policy.
@@ -223,24 +240,49 @@ struct Happened {
     stderr: Captured,
     duration: Duration,
     warnings: Vec<String>,
+    /// Where the output of another attempt can be shown.
+    live: Live,
 }
 
-impl Run<'_> {
-    fn execute(self, live: Live, stopper: &Stopper) -> Outcome {
-        let tag = RunTag::new(&self.sandbox.owner, self.plan.timeout());
-        let started = Instant::now();
-        let happened = match &self.sandbox.host {
-            Err(failure) => Err(failure.clone()),
-            Ok(host) => self.spawn(host, &tag, live, stopper),
-        };
-        let happened = happened.unwrap_or_else(|failure| Happened {
-            ending: Ending::Failed(failure),
+impl Happened {
+    /// No program ran.
+    fn nothing(ending: Ending, started: Instant) -> Self {
+        Self {
+            ending,
             stdout: Captured::default(),
             stderr: Captured::default(),
             duration: started.elapsed(),
             warnings: Vec::new(),
-        });
-        self.outcome(&tag, happened)
+            live: Live::default(),
+        }
+    }
+}
+
+impl Run<'_> {
+    fn execute(self, live: Live, stopper: &Stopper) -> Outcome {
+        let mut live = live;
+        let mut attempts = NAME_ATTEMPTS;
+        loop {
+            let tag = RunTag::new(&self.sandbox.owner, self.plan.timeout());
+            let happened = self.attempt(&tag, live, stopper);
+            attempts -= 1;
+            if attempts == 0 || happened.ending != Ending::Failed(Failure::NameTaken) {
+                return self.outcome(&tag, happened);
+            }
+            live = happened.live;
+        }
+    }
+
+    fn attempt(&self, tag: &RunTag, live: Live, stopper: &Stopper) -> Happened {
+        let started = Instant::now();
+        if let Some(cause) = stopper.cause() {
+            return Happened::nothing(Ending::Cancelled(cause), started);
+        }
+        let happened = match &self.sandbox.host {
+            Err(failure) => Err(failure.clone()),
+            Ok(host) => self.spawn(host, tag, live, stopper),
+        };
+        happened.unwrap_or_else(|failure| Happened::nothing(Ending::Failed(failure), started))
     }
 
     fn spawn(
@@ -272,11 +314,12 @@ impl Run<'_> {
             Fate::Gone => drop(guard),
             Fate::Unconfirmed => guard.keep(),
         }
-        Ok(self.judge(tag, ran))
+        Ok(self.judge(&engine.facts().program, tag, ran))
     }
 
-    fn judge(&self, tag: &RunTag, ran: Ran) -> Happened {
-        let Ran { client, stopping, record, fate, stdout, stderr, engine_words, duration } = ran;
+    fn judge(&self, engine: &str, tag: &RunTag, ran: Ran) -> Happened {
+        let Ran { client, stopping, record, fate, stdout, stderr, engine_words, duration, live } =
+            ran;
         let ending = classify::classify(&Evidence {
             client,
             stopping,
@@ -284,21 +327,14 @@ impl Run<'_> {
             engine_words: &engine_words,
             interpreter: self.plan.interpreter(),
         });
-        let said = match ending.verdict() {
-            // Then the hint has it.
-            Verdict::SandboxError | Verdict::CannotStart => "",
-            Verdict::Success
-            | Verdict::Error
-            | Verdict::Timeout
-            | Verdict::OutOfMemory
-            | Verdict::Cancelled => engine_words.as_str(),
-        };
-        let warnings = engine_warnings(said).chain(unconfirmed(fate, tag)).collect();
-        Happened { ending, stdout, stderr, duration, warnings }
+        // Where nothing ran, the hint has it.
+        let said = if ending.verdict().is_of_the_program() { engine_words.as_str() } else { "" };
+        let warnings = engine_warnings(said).chain(unconfirmed(fate, engine, tag)).collect();
+        Happened { ending, stdout, stderr, duration, warnings, live }
     }
 
     fn outcome(self, tag: &RunTag, happened: Happened) -> Outcome {
-        let Happened { ending, stdout, stderr, duration, warnings } = happened;
+        let Happened { ending, stdout, stderr, duration, warnings, live: _ } = happened;
         Outcome {
             verdict: ending.verdict(),
             exit_code: ending.exit_code(),
@@ -345,11 +381,11 @@ fn engine_warnings(words: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-fn unconfirmed(fate: Fate, tag: &RunTag) -> Option<String> {
+fn unconfirmed(fate: Fate, engine: &str, tag: &RunTag) -> Option<String> {
     match fate {
         Fate::Gone => None,
         Fate::Unconfirmed => Some(format!(
-            "the engine does not confirm that the container is gone: `docker rm -f {}` removes it",
+            "the engine does not confirm that the container is gone: `{engine} rm -f {}` removes it",
             tag.container()
         )),
     }
@@ -359,7 +395,12 @@ fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
     match error {
         CommandError::NotFound { .. } => Failure::NoEngine(error.to_string()),
         CommandError::Spawn { source, .. } => {
-            Failure::Engine(format!("cannot start `{}`: {source}", facts.program))
+            let what = format!("cannot start `{}`: {source}", facts.program);
+            match source.kind() {
+                // The policy's variables fill more than the system passes on.
+                io::ErrorKind::ArgumentListTooLong => Failure::Engine(what),
+                _ => Failure::NoEngine(what),
+            }
         }
         CommandError::TimedOut { .. } | CommandError::Wait { .. } | CommandError::Feed { .. } => {
             Failure::Engine(error.to_string())

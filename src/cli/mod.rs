@@ -12,6 +12,7 @@ mod explain;
 mod meta;
 mod policy;
 mod policy_args;
+mod report;
 mod run;
 mod signals;
 mod source;

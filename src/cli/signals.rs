@@ -14,7 +14,8 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::outcome::classify::StopCause;
 use crate::runner::Stopper;
 
-/// Ends the run at the first signal and das at the second, for somebody who cannot wait.
+/// Ends the run at the first signal and das at the second, for somebody who cannot wait. When the
+/// run is over, the first one ends das.
 pub(super) fn stop_on_signals(stopper: &Stopper) -> io::Result<()> {
     let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
     let mut signals = Signals::new(handled)?;
@@ -22,7 +23,7 @@ pub(super) fn stop_on_signals(stopper: &Stopper) -> io::Result<()> {
     thread::spawn(move || {
         let mut first = true;
         for signal in signals.forever() {
-            if first {
+            if first && !stopper.is_over() {
                 stopper.stop(StopCause::Signal(signal));
             } else {
                 die_of(signal);

@@ -4,16 +4,20 @@
 //! (moby/moby#41827). A display that blocks holds only its own thread.
 
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::Stopper;
 use super::preamble::{Preamble, Start};
 use crate::capture::{Capture, Captured};
 
 /// Size of one read: that of a pipe.
 const CHUNK: usize = 64 * 1024;
+
+/// How long the display of a stopped run may take for what is left.
+const FLUSH_BOUND: Duration = Duration::from_millis(100);
 
 /// Where a stream is shown while it runs.
 pub type LiveWriter = Box<dyn Write + Send>;
@@ -55,12 +59,13 @@ struct StreamState {
 }
 
 /// What a stream was.
-#[derive(Debug)]
 pub(super) struct Settled {
     /// The program's part.
     pub(super) captured: Captured,
     /// The engine's part.
     pub(super) engine_words: String,
+    /// What it was shown on, if that still works.
+    pub(super) live: Option<LiveWriter>,
 }
 
 impl Stream {
@@ -95,8 +100,18 @@ impl Stream {
         lock(&self.state).preamble.holds()
     }
 
+    /// What is held back.
+    pub(super) fn held(&self) -> String {
+        lock(&self.state).preamble.held()
+    }
+
+    /// Whether nothing has come.
+    pub(super) fn is_empty(&self) -> bool {
+        lock(&self.state).capture.total() == 0
+    }
+
     /// Decides about what is held back, shows what has not been shown, and gives the stream up.
-    pub(super) fn settle(self, start: Start) -> Settled {
+    pub(super) fn settle(self, start: Start, stopper: &Stopper) -> Settled {
         let mut state = lock(&self.state);
         let released = state.preamble.release(start);
         state.take_in(&released);
@@ -105,11 +120,11 @@ impl Stream {
         let display = state.display.take();
         // The display may wait for its reader; nothing else may wait for the display.
         drop(state);
-        if let Some(display) = display {
+        let live = display.and_then(|display| {
             display.show(captured.rest());
-            display.finish();
-        }
-        Settled { captured, engine_words }
+            display.finish(stopper)
+        });
+        Settled { captured, engine_words, live }
     }
 }
 
@@ -155,7 +170,8 @@ fn read_all(mut pipe: impl Read, shared: &Mutex<StreamState>, ask_start: &AskSta
 #[derive(Debug)]
 pub(super) struct Display {
     pieces: Sender<Vec<u8>>,
-    end: Receiver<()>,
+    /// Brings the writer back.
+    end: Receiver<LiveWriter>,
 }
 
 impl Display {
@@ -164,10 +180,12 @@ impl Display {
         let (pieces, queue) = mpsc::channel::<Vec<u8>>();
         let (sender, end) = mpsc::sync_channel(1);
         thread::spawn(move || {
-            if write_all(writer, &queue).is_err() {
-                broken();
+            let mut writer = writer;
+            match write_all(&mut writer, &queue) {
+                // A run that does not wait any more does not want it back.
+                Ok(()) => sender.send(writer).unwrap_or(()),
+                Err(_) => broken(),
             }
-            sender.send(()).ok();
         });
         Self { pieces, end }
     }
@@ -180,14 +198,24 @@ impl Display {
         }
     }
 
-    /// Waits until all has been written, for as long as the reader at the other end takes.
-    fn finish(self) {
-        drop(self.pieces);
-        self.end.recv().ok();
+    /// Waits until all has been written, for as long as the reader at the other end takes, and
+    /// gives the writer back. Once somebody has stopped the run, a reader that does not read is
+    /// not waited for.
+    fn finish(self, stopper: &Stopper) -> Option<LiveWriter> {
+        let Self { pieces, end } = self;
+        drop(pieces);
+        loop {
+            match end.recv_timeout(FLUSH_BOUND) {
+                Ok(writer) => return Some(writer),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if stopper.cause().is_some() => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 }
 
-fn write_all(mut writer: LiveWriter, queue: &Receiver<Vec<u8>>) -> io::Result<()> {
+fn write_all(writer: &mut LiveWriter, queue: &Receiver<Vec<u8>>) -> io::Result<()> {
     for piece in queue {
         writer.write_all(&piece)?;
         writer.flush()?;

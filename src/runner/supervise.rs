@@ -10,21 +10,16 @@ use super::preamble::Start;
 use super::stop::Stopper;
 use crate::capture::Captured;
 use crate::engine::command::{CommandError, CommandLine};
-use crate::engine::{Engine, KillAnswer};
-use crate::outcome::classify::{ClientEnd, RecordEvidence, StopCause, Stopping};
+use crate::engine::{Engine, KillAnswer, RemoveAnswer};
+use crate::outcome::classify::{ClientEnd, KILLED, RecordEvidence, StopCause, Stopping};
+use crate::outcome::failure::Failure;
 use crate::tag::RunTag;
-
-/// How long a killed container's client may take to end.
-const KILL_GRACE: Duration = Duration::from_secs(5);
-
-/// How long a container may take to become killable: it may still be in the making.
-const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a client that got SIGKILL may take to end.
 const CLIENT_GRACE: Duration = Duration::from_secs(2);
 
-/// How long the engine may take to start a container, beyond the program's own time.
-const START_BOUND: Duration = Duration::from_secs(30);
+/// How long to wait at first for the end of a client whose container cannot be ended.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
 
 /// How long to wait before asking again whether a container has been started.
 const START_POLL: Duration = Duration::from_millis(200);
@@ -72,6 +67,8 @@ pub struct Ran {
     pub engine_words: String,
     /// From the client's start to its end.
     pub duration: Duration,
+    /// Where the output was shown, for another run; what failed or blocked is not there.
+    pub live: Live,
 }
 
 /// Runs a container to its end. Fails only where there is no client to run it.
@@ -86,7 +83,7 @@ pub fn run(mut job: Job<'_>) -> Result<Ran, CommandError> {
     let fate = supervisor.clean_up(&watched, &record);
     let start = supervisor.start(&watched, &record);
     let Client { stdout, stderr, .. } = client;
-    let (stdout, stderr) = (stdout.settle(start), stderr.settle(start));
+    let (stdout, stderr) = (stdout.settle(start, job.stopper), stderr.settle(start, job.stopper));
     Ok(Ran {
         client: watched.client,
         stopping: confirmed(watched.stopping, fate),
@@ -96,12 +93,20 @@ pub fn run(mut job: Job<'_>) -> Result<Ran, CommandError> {
         stderr: stderr.captured,
         engine_words: stderr.engine_words,
         duration,
+        live: Live { stdout: stdout.live, stderr: stderr.live },
     })
 }
 
 struct Supervisor<'a> {
     job: &'a Job<'a>,
     client: &'a Client,
+}
+
+/// What came of an attempt to end a container.
+enum Ended {
+    Killed,
+    ByItself(ClientEnd),
+    NotYet,
 }
 
 /// How the watch ended.
@@ -145,39 +150,56 @@ impl Supervisor<'_> {
         let now = Instant::now();
         let later = match self.client.start(record) {
             Start::At(start) => start + self.job.timeout,
-            Start::Never if now < self.client.spawned + self.job.timeout + START_BOUND => {
-                now + START_POLL
-            }
+            Start::Never if now < self.start_bound() => now + START_POLL,
             Start::Never => now,
         };
         (later > now).then_some(later)
     }
 
+    fn start_bound(&self) -> Instant {
+        self.client.spawned + self.job.timeout + self.job.engine.patience().start
+    }
+
     /// Kills the container until its client ends; a client that does not is killed itself.
     fn stop(&self, cause: StopCause, record: RecordEvidence) -> Watched {
-        let patience = Instant::now() + STOP_PATIENCE;
-        let mut pause = Duration::from_millis(10);
+        let waits = self.job.engine.patience();
+        let patience = Instant::now() + waits.stoppable;
+        let mut pause = FIRST_PAUSE;
         while Instant::now() < patience {
-            match self.job.engine.kill(&self.job.tag.container()) {
-                Ok(KillAnswer::Killed) => match self.client.exited_within(KILL_GRACE) {
+            match self.end_container(pause) {
+                Ok(Ended::ByItself(client)) => {
+                    return Watched { client, stopping: Stopping::TooLate(cause), record };
+                }
+                Ok(Ended::Killed) => match self.client.exited_within(waits.client) {
                     Some(client) => {
                         return Watched { client, stopping: Stopping::Killed(cause), record };
                     }
                     None => break,
                 },
-                // It is not there yet, or not any more: the client's end tells.
-                Ok(KillAnswer::Refused(_)) => {
-                    if let Some(client) = self.client.exited_within(pause) {
-                        return Watched { client, stopping: Stopping::TooLate(cause), record };
-                    }
-                    pause = (pause * 2).min(START_POLL);
-                }
+                Ok(Ended::NotYet) => pause = (pause * 2).min(START_POLL),
                 Err(_) => break,
             }
         }
         self.client.kill();
         self.client.exited_within(CLIENT_GRACE);
         Watched { client: ClientEnd::Lost, stopping: Stopping::Unconfirmed(cause), record }
+    }
+
+    /// One attempt to end the container.
+    fn end_container(&self, pause: Duration) -> Result<Ended, CommandError> {
+        let (engine, name) = (self.job.engine, self.job.tag.container());
+        if let KillAnswer::Killed = engine.kill(&name)? {
+            return Ok(Ended::Killed);
+        }
+        // It is not there yet, or not any more: then the client ends by itself.
+        if let Some(client) = self.client.exited_within(pause) {
+            return Ok(Ended::ByItself(client));
+        }
+        // Or it was made and never started: then it cannot be killed, only removed.
+        Ok(match engine.remove(&name)? {
+            RemoveAnswer::Removed => Ended::Killed,
+            RemoveAnswer::Absent | RemoveAnswer::Refused(_) => Ended::NotYet,
+        })
     }
 
     fn ask(&self) -> RecordEvidence {
@@ -192,6 +214,10 @@ impl Supervisor<'_> {
         match (watched.stopping, watched.client) {
             (Stopping::No, ClientEnd::Exited(0)) if !self.client.stderr.holds() => {
                 RecordEvidence::NotNeeded
+            }
+            // It ended by itself between the deadline and the kill.
+            (Stopping::Killed(StopCause::Deadline), ClientEnd::Exited(code)) if code != KILLED => {
+                self.ask()
             }
             // What was learnt at the deadline stands: the kill is what ended it.
             (Stopping::Killed(_), ClientEnd::Exited(_)) | (Stopping::Unconfirmed(_), _) => {
@@ -209,7 +235,7 @@ impl Supervisor<'_> {
                 if record.ran() { CreateRace::Over } else { CreateRace::Open },
             ),
             RecordEvidence::NotNeeded => (watched.client == ClientEnd::Lost, CreateRace::Open),
-            RecordEvidence::Unavailable => (true, CreateRace::Open),
+            RecordEvidence::Unavailable => (!self.never_asked(), CreateRace::Open),
         };
         let race = match watched.stopping {
             Stopping::Killed(_) => CreateRace::Over,
@@ -220,6 +246,11 @@ impl Supervisor<'_> {
         } else {
             Fate::Gone
         }
+    }
+
+    /// Whether the client could not even ask for a container, going by all that it said.
+    fn never_asked(&self) -> bool {
+        self.client.stdout.is_empty() && Failure::kept_from_asking(&self.client.stderr.held())
     }
 
     /// When the program began to print. Where that is unknown, what the client printed is taken

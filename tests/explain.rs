@@ -20,7 +20,8 @@ fn comparable(words: impl IntoIterator<Item = impl Into<String>>) -> Vec<String>
         let belongs = ["--name", "--label"].contains(&words[index - 1].as_str());
         let hit = known.iter().find(|(start, _)| belongs && words[index].starts_with(start));
         if let Some((_, word)) = hit {
-            words[index] = (*word).to_owned();
+            words[index].clear();
+            words[index].push_str(word);
         }
     }
     words

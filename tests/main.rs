@@ -3,3 +3,4 @@
 mod explain;
 mod stand_in;
 mod support;
+mod verdicts;

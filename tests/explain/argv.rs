@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use docker_agent_sandbox::SandboxPolicy;
 use docker_agent_sandbox::engine::command::EnvChanges;
 use docker_agent_sandbox::engine::{ClientProxies, EngineKind, Facts};
+use docker_agent_sandbox::names::RuntimeName;
 use docker_agent_sandbox::plan::argv::Argv;
 use docker_agent_sandbox::plan::{CheckedPolicy, Plan};
 use docker_agent_sandbox::tag::{Owner, RunTag};
@@ -120,7 +121,7 @@ fn a_shell_reads_the_very_words_that_are_executed() {
             expected.push(format!("{}={}", name.to_str().unwrap(), value.to_str().unwrap()));
         }
         expected.extend(case.words().into_iter().map(str::to_owned));
-        let expected: Vec<&[u8]> = expected.iter().map(|word| word.as_bytes()).collect();
+        let expected: Vec<&[u8]> = expected.iter().map(String::as_bytes).collect();
         prop_assert_eq!(read, expected);
         Ok(())
     });
@@ -187,7 +188,7 @@ fn no_argument_exceeds_the_policy() {
         prop_assert_eq!(case.value("--user"), policy.user.to_string());
         let network = if policy.network { "bridge" } else { "none" };
         prop_assert_eq!(case.value("--network"), network);
-        let runtime: Vec<&str> = policy.runtime.iter().map(|name| name.as_str()).collect();
+        let runtime: Vec<&str> = policy.runtime.iter().map(RuntimeName::as_str).collect();
         prop_assert_eq!(case.values("--runtime"), runtime);
         Ok(())
     });

@@ -1,6 +1,8 @@
 //! Integration tests, by subject.
 
 mod explain;
+mod images;
+mod mcp;
 mod stand_in;
 mod support;
 mod verdicts;

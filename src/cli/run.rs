@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use clap::Args;
 use signal_hook::consts::SIGPIPE;
@@ -11,6 +12,7 @@ use super::report::{Form, Report};
 use super::source::Source;
 use super::{CliError, Exit, signals, status};
 use crate::audit::AuditLog;
+use crate::images::ensure::Progress;
 use crate::outcome::Outcome;
 use crate::outcome::classify::StopCause;
 use crate::runner::{Live, LiveWriter, Stopper};
@@ -69,8 +71,12 @@ impl RunArgs {
         let stopper = Stopper::default();
         signals::stop_on_signals(&stopper).map_err(CliError::Signals)?;
         signals::stop_on_closed_output(&stopper);
-        let live = self.live();
-        let request = Request { live, stopper: stopper.clone(), ..Request::new(&language, &code) };
+        let request = Request {
+            live: self.live(),
+            progress: self.progress(),
+            stopper: stopper.clone(),
+            ..Request::new(&language, &code)
+        };
         let outcome = sandbox.run(request).map_err(CliError::Run)?;
         stopper.end();
         let exit = exit(&outcome, stopper.cause());
@@ -109,6 +115,10 @@ impl RunArgs {
         })
     }
 
+    fn progress(&self) -> Progress {
+        if self.json || self.quiet { Progress::Hidden } else { Progress::Shown(status::note) }
+    }
+
     fn live(&self) -> Live {
         if self.json {
             return Live::default();
@@ -119,7 +129,11 @@ impl RunArgs {
 
 /// A terminal gets what could drive it escaped; anything else gets the bytes as they are.
 fn live_writer<W: io::Write + IsTerminal + Send + 'static>(stream: W) -> LiveWriter {
-    if stream.is_terminal() { Box::new(TerminalWriter::new(stream)) } else { Box::new(stream) }
+    if stream.is_terminal() {
+        Arc::new(Mutex::new(TerminalWriter::new(stream)))
+    } else {
+        Arc::new(Mutex::new(stream))
+    }
 }
 
 /// A signal ends das as it would have without das, whatever the program did meanwhile.

@@ -15,37 +15,55 @@ use crate::outcome::classify::{ClientEnd, KILLED, RecordEvidence, StopCause, Sto
 use crate::outcome::failure::Failure;
 use crate::tag::RunTag;
 
-/// How long a client that got SIGKILL may take to end.
-const CLIENT_GRACE: Duration = Duration::from_secs(2);
-
 /// How long to wait at first for the end of a client whose container cannot be ended.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 
+/// The longest pause between two attempts to kill.
+const KILL_POLL: Duration = Duration::from_millis(200);
+
+/// How long a client that got SIGKILL may take to end.
+const CLIENT_GRACE: Duration = Duration::from_secs(2);
+
 /// How long to wait before asking again whether a container has been started.
-const START_POLL: Duration = Duration::from_millis(200);
+const START_POLL: Duration = Duration::from_millis(500);
+
+/// How long an unused container may take to end.
+const GIVE_BACK_BOUND: Duration = Duration::from_secs(2);
 
 /// How long a grandchild of the client may hold its pipes.
 const LEAK_BOUND: Duration = Duration::from_millis(500);
 
-/// One run to supervise.
-#[derive(Debug)]
-pub struct Job<'a> {
+/// What it takes to have a container.
+#[derive(Debug, Clone)]
+pub struct Launch {
     /// The engine to ask and to tell.
-    pub engine: &'a Engine,
+    pub engine: Engine,
     /// The command line that runs the container.
     pub command: CommandLine,
     /// Whose container it is.
-    pub tag: &'a RunTag,
-    /// The program.
+    pub tag: RunTag,
+    /// How many bytes of each stream are kept.
+    pub output_cap: usize,
+}
+
+/// One program, for one container.
+#[derive(Debug)]
+pub struct Program<'a> {
+    /// Its code.
     pub code: Arc<[u8]>,
     /// How long it may run.
     pub timeout: Duration,
-    /// How many bytes of each stream are kept.
-    pub output_cap: usize,
-    /// Where the output is shown meanwhile.
+    /// Where its output is shown meanwhile.
     pub live: Live,
     /// Who may end it.
     pub stopper: &'a Stopper,
+}
+
+/// A container that has been asked for; its program, started or not yet, waits for code.
+#[derive(Debug)]
+pub struct Waiting {
+    launch: Launch,
+    client: Client,
 }
 
 /// What is known of a run that is over.
@@ -65,40 +83,101 @@ pub struct Ran {
     pub stderr: Captured,
     /// What the engine said on standard error before it started the program.
     pub engine_words: String,
-    /// From the client's start to its end.
+    /// From the client's start, or the claim, to its end.
     pub duration: Duration,
-    /// Where the output was shown, for another run; what failed or blocked is not there.
-    pub live: Live,
+    /// The container had ended before the program could reach it: nothing has run.
+    pub unclaimed: bool,
 }
 
-/// Runs a container to its end. Fails only where there is no client to run it.
-pub fn run(mut job: Job<'_>) -> Result<Ran, CommandError> {
-    let client = Client::spawn(&mut job)?;
-    let supervisor = Supervisor { job: &job, client: &client };
-    let watched = supervisor.watch();
-    let duration = client.spawned.elapsed();
-    client.stdout.wait(LEAK_BOUND);
-    client.stderr.wait(LEAK_BOUND);
-    let record = supervisor.record(&watched);
-    let fate = supervisor.clean_up(&watched, &record);
-    let start = supervisor.start(&watched, &record);
-    let Client { stdout, stderr, .. } = client;
-    let (stdout, stderr) = (stdout.settle(start, job.stopper), stderr.settle(start, job.stopper));
-    Ok(Ran {
-        client: watched.client,
-        stopping: confirmed(watched.stopping, fate),
-        record,
-        fate,
-        stdout: stdout.captured,
-        stderr: stderr.captured,
-        engine_words: stderr.engine_words,
-        duration,
-        live: Live { stdout: stdout.live, stderr: stderr.live },
-    })
+impl Launch {
+    /// Spawns the client. Fails only where there is no client to spawn.
+    pub fn start(self) -> Result<Waiting, CommandError> {
+        let client = Client::spawn(&self.command, self.output_cap)?;
+        Ok(Waiting { launch: self, client })
+    }
+}
+
+impl Waiting {
+    /// Whose container it is.
+    pub fn tag(&self) -> &RunTag {
+        &self.launch.tag
+    }
+
+    /// Whether the container can still take a program.
+    pub fn is_alive(&self) -> bool {
+        self.client.is_running()
+    }
+
+    /// Runs a program in the container that was just asked for.
+    pub fn run(self, program: Program<'_>) -> Ran {
+        self.supervise(program)
+    }
+
+    /// Runs a program in a container that has been started before. The deadline starts now.
+    pub fn claim(mut self, program: Program<'_>) -> Ran {
+        self.client.claim();
+        self.supervise(program)
+    }
+
+    /// Ends an unused container: without code its program ends by itself.
+    pub fn close(&mut self) {
+        self.client.close_stdin();
+    }
+
+    /// Whether a closed container ends, and is removed, before this time.
+    pub fn ended_by(self, until: Instant) -> bool {
+        let bound = until.saturating_duration_since(Instant::now());
+        self.client.exited_within(bound) == Some(ClientEnd::Exited(0))
+    }
+
+    /// Gives an unused container back, and sees to it that it ends.
+    pub fn give_back(mut self) -> Fate {
+        self.close();
+        match self.client.exited_within(GIVE_BACK_BOUND) {
+            Some(ClientEnd::Exited(0)) => Fate::Gone,
+            Some(ClientEnd::Exited(_) | ClientEnd::Lost) | None => {
+                self.client.kill();
+                ensure_gone(&self.launch.engine, &self.launch.tag.container(), CreateRace::Open)
+            }
+        }
+    }
+
+    fn supervise(mut self, program: Program<'_>) -> Ran {
+        let Program { code, timeout, live, stopper } = program;
+        let Launch { engine, tag, .. } = &self.launch;
+        self.client.begin(code, live, stopper, engine, tag);
+        let supervisor = Supervisor { engine, tag, timeout, client: &self.client };
+        let watched = supervisor.watch();
+        let duration = self.client.clock.begun().elapsed();
+        self.client.stdout.wait(LEAK_BOUND);
+        self.client.stderr.wait(LEAK_BOUND);
+        let record = supervisor.record(&watched);
+        let fate = supervisor.clean_up(&watched, &record);
+        let start = supervisor.start(&watched, &record);
+        let unclaimed = match &record {
+            RecordEvidence::Known(record) => self.client.clock.died_unclaimed(record),
+            RecordEvidence::NotNeeded | RecordEvidence::Unavailable => false,
+        };
+        let Client { stdout, stderr, .. } = self.client;
+        let (stdout, stderr) = (stdout.settle(start, stopper), stderr.settle(start, stopper));
+        Ran {
+            client: watched.client,
+            stopping: confirmed(watched.stopping, fate),
+            record,
+            fate,
+            stdout: stdout.captured,
+            stderr: stderr.captured,
+            engine_words: stderr.engine_words,
+            duration,
+            unclaimed,
+        }
+    }
 }
 
 struct Supervisor<'a> {
-    job: &'a Job<'a>,
+    engine: &'a Engine,
+    tag: &'a RunTag,
+    timeout: Duration,
     client: &'a Client,
 }
 
@@ -120,7 +199,7 @@ struct Watched {
 impl Supervisor<'_> {
     /// Waits for the end of the client, for the deadline, or for somebody's stop.
     fn watch(&self) -> Watched {
-        let mut deadline = self.client.spawned + self.job.timeout;
+        let mut deadline = self.client.clock.begun() + self.timeout;
         let mut record = RecordEvidence::NotNeeded;
         loop {
             match self.client.next(deadline) {
@@ -148,8 +227,8 @@ impl Supervisor<'_> {
     fn later_deadline(&self, record: &RecordEvidence) -> Option<Instant> {
         let RecordEvidence::Known(record) = record else { return None };
         let now = Instant::now();
-        let later = match self.client.start(record) {
-            Start::At(start) => start + self.job.timeout,
+        let later = match self.client.clock.start(record) {
+            Start::At(start) => start + self.timeout,
             Start::Never if now < self.start_bound() => now + START_POLL,
             Start::Never => now,
         };
@@ -157,12 +236,12 @@ impl Supervisor<'_> {
     }
 
     fn start_bound(&self) -> Instant {
-        self.client.spawned + self.job.timeout + self.job.engine.patience().start
+        self.client.clock.begun() + self.timeout + self.engine.patience().start
     }
 
     /// Kills the container until its client ends; a client that does not is killed itself.
     fn stop(&self, cause: StopCause, record: RecordEvidence) -> Watched {
-        let waits = self.job.engine.patience();
+        let waits = self.engine.patience();
         let patience = Instant::now() + waits.stoppable;
         let mut pause = FIRST_PAUSE;
         while Instant::now() < patience {
@@ -176,7 +255,7 @@ impl Supervisor<'_> {
                     }
                     None => break,
                 },
-                Ok(Ended::NotYet) => pause = (pause * 2).min(START_POLL),
+                Ok(Ended::NotYet) => pause = (pause * 2).min(KILL_POLL),
                 Err(_) => break,
             }
         }
@@ -187,8 +266,8 @@ impl Supervisor<'_> {
 
     /// One attempt to end the container.
     fn end_container(&self, pause: Duration) -> Result<Ended, CommandError> {
-        let (engine, name) = (self.job.engine, self.job.tag.container());
-        if let KillAnswer::Killed = engine.kill(&name)? {
+        let name = self.tag.container();
+        if let KillAnswer::Killed = self.engine.kill(&name)? {
             return Ok(Ended::Killed);
         }
         // It is not there yet, or not any more: then the client ends by itself.
@@ -196,17 +275,16 @@ impl Supervisor<'_> {
             return Ok(Ended::ByItself(client));
         }
         // Or it was made and never started: then it cannot be killed, only removed.
-        Ok(match engine.remove(&name)? {
+        Ok(match self.engine.remove(&name)? {
             RemoveAnswer::Removed => Ended::Killed,
-            RemoveAnswer::Absent | RemoveAnswer::Refused(_) => Ended::NotYet,
+            RemoveAnswer::Absent | RemoveAnswer::InProgress | RemoveAnswer::Refused(_) => {
+                Ended::NotYet
+            }
         })
     }
 
     fn ask(&self) -> RecordEvidence {
-        self.job
-            .engine
-            .record(self.job.tag)
-            .map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
+        self.engine.record(self.tag).map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
     }
 
     /// The engine's record, where it can change what is believed.
@@ -241,11 +319,7 @@ impl Supervisor<'_> {
             Stopping::Killed(_) => CreateRace::Over,
             Stopping::No | Stopping::TooLate(_) | Stopping::Unconfirmed(_) => race,
         };
-        if left {
-            ensure_gone(self.job.engine, &self.job.tag.container(), race)
-        } else {
-            Fate::Gone
-        }
+        if left { ensure_gone(self.engine, &self.tag.container(), race) } else { Fate::Gone }
     }
 
     /// Whether the client could not even ask for a container, going by all that it said.
@@ -257,11 +331,11 @@ impl Supervisor<'_> {
     /// for the program's if it succeeded, and for the engine's if it failed.
     fn start(&self, watched: &Watched, record: &RecordEvidence) -> Start {
         match (record, watched.client) {
-            (RecordEvidence::Known(record), _) => self.client.start(record),
+            (RecordEvidence::Known(record), _) => self.client.clock.start(record),
             (RecordEvidence::NotNeeded | RecordEvidence::Unavailable, ClientEnd::Exited(0)) => {
-                Start::At(self.client.spawned)
+                Start::At(self.client.clock.begun())
             }
-            (RecordEvidence::NotNeeded, _) => Start::At(self.client.spawned),
+            (RecordEvidence::NotNeeded, _) => Start::At(self.client.clock.begun()),
             (RecordEvidence::Unavailable, _) => Start::Never,
         }
     }

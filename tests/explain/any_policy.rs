@@ -19,7 +19,7 @@ pub(super) fn any_policy(
             let (limits, sizes, mcp) = numbers;
             let (timeout_seconds, memory_mb, cpus, pids_limit, tmpfs_mb, nofile_limit) = limits;
             let (max_output_bytes, max_code_bytes) = sizes;
-            let (warm, max_concurrent) = mcp;
+            let (warm, warm_idle_seconds, max_concurrent) = mcp;
             let (user, images, runtime, network, pull) = names;
             SandboxPolicy {
                 timeout_seconds,
@@ -40,6 +40,7 @@ pub(super) fn any_policy(
                 work_dir,
                 pull,
                 warm,
+                warm_idle_seconds,
                 max_concurrent,
             }
         },
@@ -48,7 +49,7 @@ pub(super) fn any_policy(
 
 type Limits = (f64, u64, f64, u64, u64, u64);
 
-fn numbers() -> impl Strategy<Value = (Limits, (u64, u64), (u64, u64))> {
+fn numbers() -> impl Strategy<Value = (Limits, (u64, u64), (u64, u64, u64))> {
     let limits = (
         0.1..=3600.0,
         16..=1_048_576u64,
@@ -57,7 +58,7 @@ fn numbers() -> impl Strategy<Value = (Limits, (u64, u64), (u64, u64))> {
         1..=65_536u64,
         32..=1_048_576u64,
     );
-    (limits, (1024..=16_777_216u64, 1..=67_108_864u64), (0..=32u64, 1..=256u64))
+    (limits, (1024..=16_777_216u64, 1..=67_108_864u64), (0..=32u64, 1..=3600u64, 1..=256u64))
 }
 
 type Names = (String, BTreeMap<LanguageName, ImageRef>, Option<String>, bool, PullPolicy);

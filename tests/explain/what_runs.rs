@@ -70,10 +70,18 @@ fn every_key_of_the_policy_changes_the_command_or_is_das_own_to_enforce() {
         "work_dir": {"path": dir},
         "pull": "never",
         "warm": 2,
+        "warm_idle_seconds": 301,
         "max_concurrent": 5,
     });
-    let das_own =
-        ["timeout_seconds", "max_output_bytes", "max_code_bytes", "pull", "warm", "max_concurrent"];
+    let das_own = [
+        "timeout_seconds",
+        "max_output_bytes",
+        "max_code_bytes",
+        "pull",
+        "warm",
+        "warm_idle_seconds",
+        "max_concurrent",
+    ];
     let default = comparable(explained(&stand_in, &[]));
     let file = stand_in.home().join("policy.json");
     for field in FIELDS {

@@ -14,8 +14,8 @@ use wait_timeout::ChildExt;
 use super::cli::Place;
 use super::wait::eventually;
 
-/// Longer than any bound of the product's own.
-const BOUND: Duration = Duration::from_secs(30);
+/// Longer than the product's own bounds, shorter than the stand-in's.
+const BOUND: Duration = Duration::from_secs(50);
 
 /// What becomes of a stream of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +128,16 @@ impl<'a> Running<'a> {
     #[track_caller]
     pub(crate) fn wait_for_stderr(&self, text: &str) {
         self.wait_for(&self.stderr, "stderr", text);
+    }
+
+    /// Waits until it has printed a whole line on stdout that `find` finds.
+    #[track_caller]
+    pub(crate) fn wait_for_line<T>(&self, what: &str, find: impl Fn(&str) -> Option<T>) -> T {
+        let whole_lines = |bytes: &[u8]| {
+            let end = bytes.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
+            String::from_utf8_lossy(&bytes[..end]).lines().find_map(&find)
+        };
+        eventually(what, || self, || whole_lines(&self.stdout.bytes()))
     }
 
     /// The output so far.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{run, said};
-use crate::support::{Answer, Daemon, Ended, Place, Scenario, StandIn};
+use crate::support::{Answer, Daemon, Ended, Place, Scenario, StandIn, redact};
 
 #[track_caller]
 fn fails(stand_in: &StandIn, hint: &str) {
@@ -153,12 +153,12 @@ fn a_refusal_in_the_engines_words() {
 }
 
 #[test]
-fn a_refusal_without_words() {
+fn a_refusal_without_words_is_believed_to_be_none() {
     let refused = Scenario::program().refused_with(Answer::failure(125, ""));
     fails(
         &StandIn::playing(refused),
-        "the engine refused to run the container: it said nothing; this is no fault of the \
-         program: change the policy or the image, as the message says",
+        "the program's end is unknown: the engine does not say how it ended; check that the \
+         engine runs (`das doctor`), then run it again",
     );
 }
 
@@ -203,6 +203,9 @@ fn a_program_that_imitates_a_missing_engine_is_told_from_one() {
     let imitation = Scenario::program().prints_to_stderr(down).daemon_goes(Daemon::Down);
     let stand_in = StandIn::playing(imitation.client_exits(lost));
     let finished = run(&stand_in).output();
-    assert!(finished.stderr_text().contains("does not confirm that the container is gone"));
+    let said = redact(&finished.stderr_text());
+    let removal = "if the engine made the container before it went away, `docker rm -f das-[ID]` \
+                   removes it";
+    assert!(said.contains(removal), "{said}");
     assert!(!stand_in.calls_of("rm").is_empty());
 }

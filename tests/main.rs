@@ -1,7 +1,9 @@
 //! Integration tests, by subject.
 
 mod image_commands;
+mod explain;
 mod images;
 mod mcp;
 mod stand_in;
 mod support;
+mod verdicts;

@@ -14,6 +14,7 @@ mod image;
 mod meta;
 mod policy;
 mod policy_args;
+mod report;
 mod run;
 mod signals;
 mod source;

@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::record::Ended;
-use crate::scenario::{Answer, Scenario};
+use crate::scenario::{Answer, Run, Scenario};
 use crate::state::State;
 use crate::store::Store;
 use crate::{containers, context, events, facts, images, load, pull, run, stop};
@@ -20,6 +20,10 @@ pub(crate) struct Call {
     pub(crate) scenario: Scenario,
     pub(crate) journal: Journal,
     pub(crate) argv: Vec<String>,
+    /// How many calls of the command came before.
+    turn: usize,
+    /// What a `run` plays.
+    pub(crate) rule: Option<Run>,
 }
 
 /// How the process ends.
@@ -30,13 +34,21 @@ pub(crate) enum End {
 }
 
 impl Call {
+    /// All choices are made before the record shows that the call has started: what a test does
+    /// after that is for later calls.
     pub(crate) fn open(state: &State, argv: &[String]) -> Result<Self, Failure> {
+        let command = argv.first().map_or("", String::as_str);
+        let scenario = state.scenario()?;
+        let turn = state.count("counts", command)? as usize;
+        let rule = if command == "run" { run::choose(state, &scenario, argv)? } else { None };
         Ok(Self {
             state: state.clone(),
             store: Store::new(state),
             journal: Journal::open(state, argv)?,
-            scenario: state.scenario()?,
+            scenario,
             argv: argv.to_vec(),
+            turn,
+            rule,
         })
     }
 
@@ -69,13 +81,8 @@ impl Call {
     }
 
     /// The behaviour for this call of the command: the n-th, or the last.
-    pub(crate) fn turn<T: Clone + Default>(
-        &self,
-        command: &str,
-        behaviours: &[T],
-    ) -> Result<T, Failure> {
-        let turn = self.state.count(command)? as usize;
-        Ok(behaviours.get(turn).or(behaviours.last()).cloned().unwrap_or_default())
+    pub(crate) fn behaviour<T: Clone + Default>(&self, behaviours: &[T]) -> T {
+        behaviours.get(self.turn).or(behaviours.last()).cloned().unwrap_or_default()
     }
 
     pub(crate) fn print(&self, answer: &Answer) -> Result<End, Failure> {

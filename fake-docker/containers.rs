@@ -29,7 +29,7 @@ pub(crate) fn ps(call: &Call, words: &[String]) -> Result<Answer, Failure> {
     if let Some(answer) = call.reach_daemon("Get /v1.50/containers/json?all=1")? {
         return Ok(answer);
     }
-    match call.turn("ps", &call.scenario.ps)? {
+    match call.behaviour(&call.scenario.ps) {
         Listing::Normal => list(call, &args, &filters),
         Listing::Garbage => Ok(Answer::ok("{\"ID\":\n\u{fffd}\n")),
         Listing::Hangs => call.state.hang(),

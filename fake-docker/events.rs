@@ -36,7 +36,7 @@ pub(crate) fn events(call: &Call, words: &[String]) -> Result<Answer, Failure> {
     if let Some(answer) = call.reach_daemon("Get /v1.50/events")? {
         return Ok(answer);
     }
-    match call.turn("events", &call.scenario.events)? {
+    match call.behaviour(&call.scenario.events) {
         Events::Normal => query.answer(call),
         Events::Without(actions) => {
             query.without = actions;

@@ -1,5 +1,6 @@
 //! The image store, with `image inspect` and `image ls`.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::{Value, json};
@@ -50,6 +51,13 @@ fn no_such_image(name: &str) -> Answer {
 pub(crate) fn describe(call: &Call, name: &str) -> Result<Option<Value>, Failure> {
     let image = find(call, name)?;
     Ok((image.presence == Presence::Present).then(|| details(&tagged(name), &image)))
+}
+
+/// A container has its image's labels too.
+pub(crate) fn labels(call: &Call, name: &str) -> Result<BTreeMap<String, String>, Failure> {
+    let image = find(call, name)?;
+    let labels = image.patch.pointer("/Config/Labels").cloned().unwrap_or_default();
+    Ok(serde_json::from_value(labels).unwrap_or_default())
 }
 
 pub(crate) fn is_present(call: &Call, name: &str) -> Result<bool, Failure> {

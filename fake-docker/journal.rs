@@ -20,7 +20,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub(crate) fn open(state: &State, argv: &[String]) -> Result<Self, Failure> {
-        let number = state.count("call")? + 1;
+        let number = state.count("calls", "number")? + 1;
         let record = Record {
             number,
             argv: argv.to_vec(),

@@ -41,7 +41,7 @@ pub(crate) fn import(call: &mut Call, words: &[String]) -> Result<Answer, Failur
     if let Some(answer) = call.reach_daemon("Post /v1.50/images/create?fromSrc=-")? {
         return Ok(answer);
     }
-    let load = call.turn("import", &call.scenario.import)?;
+    let load = call.behaviour(&call.scenario.import);
     let labels =
         labels(args.values("--change").iter().filter_map(|line| line.strip_prefix("LABEL ")));
     load_image(call, &load, |call| {
@@ -64,7 +64,7 @@ pub(crate) fn build(call: &mut Call, words: &[String]) -> Result<Answer, Failure
     if let Some(answer) = call.reach_daemon("Post /v1.50/build")? {
         return Ok(Answer { stderr: format!("{BUILDER}{}", answer.stderr), ..answer });
     }
-    let load = call.turn("build", &call.scenario.build)?;
+    let load = call.behaviour(&call.scenario.build);
     let labels = labels(args.values("--label").iter().map(String::as_str));
     load_image(call, &load, |call| {
         let Some(id) = receive(call)? else {

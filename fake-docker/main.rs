@@ -57,6 +57,7 @@ fn main() -> ExitCode {
 }
 
 fn play(state: &State, argv: &[String]) -> ExitCode {
+    state.guard();
     let played = Call::open(state, argv).map(|mut call| (call.play(), call));
     match played {
         Err(failure) => complain(&failure.to_string()),
@@ -73,11 +74,13 @@ fn play(state: &State, argv: &[String]) -> ExitCode {
 }
 
 fn fail(failure: &Failure, argv: &[String], call: Call) -> ExitCode {
+    if let Failure::Vanished(_) = failure {
+        return ExitCode::from(UNPLAYED);
+    }
     let text = format!("`docker {}`: {failure}", argv.join(" "));
-    match (failure, call.close(Ended::Unplayed(text.clone()))) {
-        (Failure::Vanished(_), _) | (_, Err(Failure::Vanished(_))) => ExitCode::from(UNPLAYED),
-        (_, Ok(())) => complain(&text),
-        (_, Err(second)) => complain(&format!("{text}; {second}")),
+    match call.close(Ended::Unplayed(text.clone())) {
+        Ok(()) => complain(&text),
+        Err(second) => complain(&format!("{text}; {second}")),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::args::{Args, Flags, Order};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::images;
-use crate::scenario::{Answer, Image, Presence, Pull};
+use crate::scenario::{Answer, Image, Presence, Pull, PullFailure};
 use crate::store::digest;
 
 const PULL: Flags =
@@ -19,31 +19,39 @@ pub(crate) fn pull(call: &Call, words: &[String]) -> Result<Answer, Failure> {
     if let Some(answer) = call.reach_daemon(&request)? {
         return Ok(answer);
     }
-    let said = |text: &str| Ok(Answer::error(format!("Error response from daemon: {text}")));
-    let repository = name.split(['@', ':']).next().unwrap_or(name);
-    match call.turn("pull", &call.scenario.pull)? {
+    match call.behaviour(&call.scenario.pull) {
         Pull::Works => download(call, &args, name),
         Pull::After(trigger) => {
             call.state.wait_for(&trigger)?;
             download(call, &args, name)
         }
         Pull::Hangs => call.state.hang(),
-        Pull::NoSuchHost => said(
-            "Get \"https://registry-1.docker.io/v2/\": dial tcp: lookup registry-1.docker.io on \
-             127.0.0.53:53: no such host",
-        ),
-        Pull::ConnectionRefused => said(
-            "Get \"http://127.0.0.1:5000/v2/\": dial tcp 127.0.0.1:5000: connect: connection \
-             refused",
-        ),
-        Pull::Denied => said(&format!(
-            "pull access denied for {repository}, repository does not exist or may require \
-             'docker login': denied: requested access to the resource is denied"
-        )),
-        Pull::NotFound => {
-            said(&format!("manifest for {name} not found: manifest unknown: manifest unknown"))
-        }
         Pull::Answers(answer) => Ok(answer),
+        Pull::Fails(why) => {
+            let text = why.text(name);
+            Ok(Answer::error(format!("Error response from daemon: {text}")))
+        }
+    }
+}
+
+impl PullFailure {
+    fn text(self, name: &str) -> String {
+        let repository = name.split(['@', ':']).next().unwrap_or(name);
+        match self {
+            Self::NoSuchHost => "Get \"https://registry-1.docker.io/v2/\": dial tcp: lookup \
+                                 registry-1.docker.io on 127.0.0.53:53: no such host"
+                .to_owned(),
+            Self::ConnectionRefused => "Get \"http://127.0.0.1:5000/v2/\": dial tcp \
+                                        127.0.0.1:5000: connect: connection refused"
+                .to_owned(),
+            Self::Denied => format!(
+                "pull access denied for {repository}, repository does not exist or may require \
+                 'docker login': denied: requested access to the resource is denied"
+            ),
+            Self::NotFound => {
+                format!("manifest for {name} not found: manifest unknown: manifest unknown")
+            }
+        }
     }
 }
 

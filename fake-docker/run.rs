@@ -11,7 +11,8 @@ use crate::facts;
 use crate::failure::Failure;
 use crate::helper;
 use crate::images;
-use crate::scenario::{Answer, Create, Refusal, Run, Start};
+use crate::scenario::{Answer, Create, Refusal, Run, Scenario, Start};
+use crate::state::State;
 use crate::store::{Container, Phase, new_id, now_nanos};
 
 /// What takes walls down (`--privileged`, `--cap-add`, `--device`, ...) is not played.
@@ -75,11 +76,15 @@ const RUN: Flags = Flags {
 
 pub(crate) fn run(call: &mut Call, words: &[String]) -> Result<End, Failure> {
     let args = RUN.parse(Order::OperandsLast, words)?;
-    let container = requested(&args)?;
+    let mut container = requested(&args)?;
     if let Some(error) = call.reach_daemon("Head /_ping")? {
         return call.print(&of_run(&error));
     }
-    let rule = choose(call, words)?;
+    let Some(rule) = call.rule.take() else {
+        return Err(Failure::unplayed("the scenario has no program for this run"));
+    };
+    let inherited = images::labels(call, &container.image)?;
+    container.labels = inherited.into_iter().chain(container.labels).collect();
     let error = match refused(call, &args, &rule)? {
         Some(error) => Some(error),
         None => created(call, &container, &rule.create)?,
@@ -127,19 +132,23 @@ fn pair(label: &str) -> (String, String) {
 }
 
 /// The first rule that matches and is not used up.
-fn choose(call: &Call, words: &[String]) -> Result<Run, Failure> {
-    for (index, rule) in call.scenario.run.iter().enumerate() {
+pub(crate) fn choose(
+    state: &State,
+    scenario: &Scenario,
+    words: &[String],
+) -> Result<Option<Run>, Failure> {
+    for (index, rule) in scenario.run.iter().enumerate() {
         let matches = rule.when.iter().all(|word| words.contains(word));
         let left = match rule.times {
             _ if !matches => false,
             None => true,
-            Some(times) => call.state.count(&format!("run-{index}"))? < times,
+            Some(times) => state.count("counts", &format!("run-{index}"))? < times,
         };
         if left {
-            return Ok(rule.clone());
+            return Ok(Some(rule.clone()));
         }
     }
-    Err(Failure::unplayed("the scenario has no program for this run"))
+    Ok(None)
 }
 
 /// What the daemon says before there is a container.

@@ -292,11 +292,18 @@ pub(crate) enum Pull {
     Works,
     After(Trigger),
     Hangs,
+    Fails(PullFailure),
+    Answers(Answer),
+}
+
+/// Why the daemon cannot pull an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PullFailure {
     NoSuchHost,
     ConnectionRefused,
     Denied,
     NotFound,
-    Answers(Answer),
 }
 
 /// What `import` and `build` do.

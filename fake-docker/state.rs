@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Signal, getpid, kill_process};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,6 +19,7 @@ use crate::scenario::{Daemon, Scenario, Trigger};
 /// No process of the stand-in lives longer.
 const BOUND: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(5);
+const GUARD_POLL: Duration = Duration::from_millis(100);
 
 /// The directory that all calls of one test share.
 #[derive(Debug, Clone)]
@@ -55,8 +57,12 @@ impl State {
     /// The path of a file in one of the stand-in's own directories, which is made if need be.
     pub(crate) fn file(&self, kind: &str, name: &str) -> Result<PathBuf, Failure> {
         let dir = self.dir.join(kind);
-        fs::create_dir_all(&dir).map_err(|error| self.failure(&dir, error))?;
-        Ok(dir.join(name))
+        match fs::create_dir(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(self.failure(&dir, error))
+            }
+            Ok(()) | Err(_) => Ok(dir.join(name)),
+        }
     }
 
     pub(crate) fn lock(&self) -> Result<Lock, Failure> {
@@ -82,8 +88,8 @@ impl State {
     }
 
     /// Counts up and returns how often `what` was counted before.
-    pub(crate) fn count(&self, what: &str) -> Result<u32, Failure> {
-        let path = self.file("counts", what)?;
+    pub(crate) fn count(&self, kind: &str, what: &str) -> Result<u32, Failure> {
+        let path = self.file(kind, what)?;
         let _lock = self.lock()?;
         let before = self.read(&path)?.unwrap_or(0);
         self.write(&path, &(before + 1))?;
@@ -144,6 +150,19 @@ impl State {
     /// Never returns before the state is gone or the bound is reached.
     pub(crate) fn hang<T>(&self) -> Result<T, Failure> {
         self.wait(|| Ok(None))
+    }
+
+    /// Ends this process when the test is over or the bound is reached, whatever it is blocked in.
+    pub(crate) fn guard(&self) {
+        let state = self.clone();
+        thread::spawn(move || {
+            while state.still_wanted().is_ok() {
+                thread::sleep(GUARD_POLL);
+            }
+            // Time for what polls by itself, and can say why it ends.
+            thread::sleep(GUARD_POLL);
+            kill_process(getpid(), Signal::KILL)
+        });
     }
 
     pub(crate) fn still_wanted(&self) -> Result<(), Failure> {

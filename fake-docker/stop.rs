@@ -34,7 +34,7 @@ pub(crate) fn kill(call: &Call, words: &[String]) -> Result<Answer, Failure> {
     if let Some(answer) = call.reach_daemon(&request)? {
         return Ok(answer);
     }
-    let stop = call.turn("kill", &call.scenario.kill)?;
+    let stop = call.behaviour(&call.scenario.kill);
     each(call, &args.operands, &stop, kill_one)
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn rm(call: &Call, words: &[String]) -> Result<Answer, Failure> {
     if let Some(answer) = call.reach_daemon(&request)? {
         return Ok(answer);
     }
-    let stop = call.turn("rm", &call.scenario.rm)?;
+    let stop = call.behaviour(&call.scenario.rm);
     let act = if args.has("--force") { force_remove_one } else { remove_one };
     each(call, &args.operands, &stop, act)
 }

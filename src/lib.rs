@@ -4,6 +4,7 @@ pub mod audit;
 pub mod capture;
 pub mod cli;
 pub mod engine;
+pub mod images;
 pub mod language;
 pub mod names;
 pub mod outcome;

@@ -2,6 +2,8 @@
 //!
 //! The two faces, command line and MCP, and library users all come through here.
 
+mod image;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,8 @@ use crate::capture::Captured;
 use crate::engine::command::CommandError;
 use crate::engine::find::{self, HostEnv};
 use crate::engine::{Engine, Facts};
+use crate::images::ensure::Progress;
+use crate::images::shelf::Shelf;
 use crate::outcome::classify::{self, Ending, Evidence};
 use crate::outcome::failure::Failure;
 use crate::outcome::hints;
@@ -19,7 +23,7 @@ use crate::outcome::{Outcome, Verdict};
 use crate::plan::argv::Argv;
 use crate::plan::{CheckedPolicy, Plan, Refusal};
 use crate::policy::{PolicyError, SandboxPolicy};
-use crate::runner::{self, Fate, Job, Live, Ran, Stopper};
+use crate::runner::{Fate, Launch, Live, Program, Ran, Stopper};
 use crate::tag::{Owner, RunTag};
 use crate::watchdog::Watchdog;
 
@@ -33,6 +37,7 @@ pub struct Sandbox {
     host: Result<Host, Failure>,
     owner: Owner,
     audit: Option<AuditLog>,
+    images: Shelf,
 }
 
 /// An engine, and what guards its containers.
@@ -53,6 +58,8 @@ pub struct Request<'a> {
     pub timeout: Option<Duration>,
     /// Where the output is shown while it comes.
     pub live: Live,
+    /// Whether a person watches while an image is fetched.
+    pub progress: Progress,
     /// Who may end the run.
     pub stopper: Stopper,
 }
@@ -60,7 +67,8 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// A program in a language, with everything else as the policy has it.
     pub fn new(language: &'a str, code: &'a [u8]) -> Self {
-        Self { language, code, timeout: None, live: Live::default(), stopper: Stopper::default() }
+        let (live, stopper) = (Live::default(), Stopper::default());
+        Self { language, code, timeout: None, live, progress: Progress::Hidden, stopper }
     }
 }
 
@@ -120,7 +128,13 @@ impl Sandbox {
         let host = find::find(&policy.policy().engine, &HostEnv::current())
             .map(|engine| Host { watchdog: Watchdog::new(engine.clone()), engine })
             .map_err(|error| Failure::NoEngine(error.to_string()));
-        Ok(Self { policy, host, owner: Owner::this_process(), audit: None })
+        Ok(Self {
+            policy,
+            host,
+            owner: Owner::this_process(),
+            audit: None,
+            images: Shelf::default(),
+        })
     }
 
     /// Records every run to this log; a run that cannot be recorded is refused.
@@ -152,8 +166,10 @@ impl Sandbox {
         self.check_code(request.code)?;
         let pending = self.audit.as_ref().map(AuditLog::prepare).transpose()?;
         let code_sha256 = hex(&Sha256::digest(request.code));
-        let run = Run { sandbox: self, plan, code: Code::prepare(&request), code_sha256 };
-        let outcome = run.execute(request.live, &request.stopper);
+        let code = Code::prepare(&request);
+        let run = Run { sandbox: self, plan, code, code_sha256, notice: None };
+        let Request { live, progress, stopper, language: _, code: _, timeout: _ } = request;
+        let outcome = run.execute(&Watch { live, progress, stopper });
         if let Some(pending) = pending {
             let engine = self.host.as_ref().map_or("none", |host| host.engine.facts().kind.name());
             pending.write(&outcome, self.policy.policy(), engine)?;
@@ -208,12 +224,21 @@ impl Code {
     }
 }
 
+/// Who watches a run and may end it.
+struct Watch {
+    live: Live,
+    progress: Progress,
+    stopper: Stopper,
+}
+
 /// One run, everything about it decided but its end.
 struct Run<'a> {
     sandbox: &'a Sandbox,
     plan: Plan,
     code: Code,
     code_sha256: String,
+    /// What is to be said about its image.
+    notice: Option<String>,
 }
 
 /// What is known of a run that is over.
@@ -225,49 +250,51 @@ struct Happened {
     warnings: Vec<String>,
 }
 
+impl Happened {
+    fn before_the_start(ending: Ending, duration: Duration) -> Self {
+        let (stdout, stderr) = (Captured::default(), Captured::default());
+        Self { ending, stdout, stderr, duration, warnings: Vec::new() }
+    }
+}
+
 impl Run<'_> {
-    fn execute(self, live: Live, stopper: &Stopper) -> Outcome {
+    fn execute(mut self, watch: &Watch) -> Outcome {
         let tag = RunTag::new(&self.sandbox.owner, self.plan.timeout());
         let started = Instant::now();
         let happened = match &self.sandbox.host {
             Err(failure) => Err(failure.clone()),
-            Ok(host) => self.spawn(host, &tag, live, stopper),
+            Ok(host) => self.attempt(host, &tag, watch),
         };
-        let happened = happened.unwrap_or_else(|failure| Happened {
-            ending: Ending::Failed(failure),
-            stdout: Captured::default(),
-            stderr: Captured::default(),
-            duration: started.elapsed(),
-            warnings: Vec::new(),
+        let happened = happened.unwrap_or_else(|failure| {
+            // An image that is not fetched because the run was stopped is no failure.
+            let stopped = watch.stopper.cause().map(Ending::Cancelled);
+            let ending = stopped.unwrap_or(Ending::Failed(failure));
+            Happened::before_the_start(ending, started.elapsed())
         });
         self.outcome(&tag, happened)
     }
 
-    fn spawn(
-        &self,
-        host: &Host,
-        tag: &RunTag,
-        live: Live,
-        stopper: &Stopper,
-    ) -> Result<Happened, Failure> {
+    fn spawn(&self, host: &Host, tag: &RunTag, watch: &Watch) -> Result<Happened, Failure> {
         let Host { engine, watchdog } = host;
         let argv = Argv::new(engine.facts(), &self.plan, tag);
         // A container that nobody would remove if das were killed is not started.
         let guard = watchdog.guard(&tag.container()).map_err(|error| {
             Failure::Engine(format!("cannot start the watchdog of containers: {error}"))
         })?;
-        let job = Job {
-            engine,
+        let launch = Launch {
+            engine: engine.clone(),
             command: argv.command_line(),
-            tag,
-            code: Arc::clone(&self.code.bytes),
-            timeout: self.plan.timeout(),
+            tag: tag.clone(),
             output_cap: usize::try_from(self.sandbox.policy.policy().max_output_bytes)
                 .unwrap_or(usize::MAX),
-            live,
-            stopper,
         };
-        let ran = runner::run(job).map_err(|error| spawn_failure(engine.facts(), &error))?;
+        let waiting = launch.start().map_err(|error| spawn_failure(engine.facts(), &error))?;
+        let ran = waiting.run(Program {
+            code: Arc::clone(&self.code.bytes),
+            timeout: self.plan.timeout(),
+            live: watch.live.clone(),
+            stopper: &watch.stopper,
+        });
         match ran.fate {
             Fate::Gone => drop(guard),
             Fate::Unconfirmed => guard.keep(),
@@ -276,7 +303,17 @@ impl Run<'_> {
     }
 
     fn judge(&self, tag: &RunTag, ran: Ran) -> Happened {
-        let Ran { client, stopping, record, fate, stdout, stderr, engine_words, duration } = ran;
+        let Ran {
+            client,
+            stopping,
+            record,
+            fate,
+            stdout,
+            stderr,
+            engine_words,
+            duration,
+            unclaimed: _,
+        } = ran;
         let ending = classify::classify(&Evidence {
             client,
             stopping,
@@ -293,7 +330,7 @@ impl Run<'_> {
             | Verdict::OutOfMemory
             | Verdict::Cancelled => engine_words.as_str(),
         };
-        let warnings = engine_warnings(said).chain(unconfirmed(fate, tag)).collect();
+        let warnings = engine_warnings(said).chain(unconfirmed(fate, &ending, tag)).collect();
         Happened { ending, stdout, stderr, duration, warnings }
     }
 
@@ -332,8 +369,8 @@ impl Run<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let code = self.code.warning.iter().cloned();
-        self.sandbox.policy.warnings().into_iter().chain(code).collect()
+        let own = self.notice.iter().chain(&self.code.warning).cloned();
+        self.sandbox.policy.warnings().into_iter().chain(own).collect()
     }
 }
 
@@ -345,13 +382,19 @@ fn engine_warnings(words: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-fn unconfirmed(fate: Fate, tag: &RunTag) -> Option<String> {
-    match fate {
-        Fate::Gone => None,
-        Fate::Unconfirmed => Some(format!(
-            "the engine does not confirm that the container is gone: `docker rm -f {}` removes it",
-            tag.container()
-        )),
+/// What to say where nobody knows whether the container is gone.
+fn unconfirmed(fate: Fate, ending: &Ending, tag: &RunTag) -> Option<String> {
+    let remove = format!("`docker rm -f {}` removes it", tag.container());
+    match (fate, ending) {
+        (Fate::Gone, _)
+        // The engine was never reached, so it made nothing.
+        | (_, Ending::Failed(Failure::NoEngine(_) | Failure::BadEndpoint(_) | Failure::Forbidden(_))) => None,
+        (Fate::Unconfirmed, Ending::Failed(Failure::Unreachable(_))) => {
+            Some(format!("if the engine made the container before it went away, {remove}"))
+        }
+        (Fate::Unconfirmed, _) => {
+            Some(format!("the engine does not confirm that the container is gone: {remove}"))
+        }
     }
 }
 
@@ -361,9 +404,10 @@ fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
         CommandError::Spawn { source, .. } => {
             Failure::Engine(format!("cannot start `{}`: {source}", facts.program))
         }
-        CommandError::TimedOut { .. } | CommandError::Wait { .. } | CommandError::Feed { .. } => {
-            Failure::Engine(error.to_string())
-        }
+        CommandError::TimedOut { .. }
+        | CommandError::Stopped { .. }
+        | CommandError::Wait { .. }
+        | CommandError::Feed { .. } => Failure::Engine(error.to_string()),
     }
 }
 

@@ -1,4 +1,5 @@
 //! Integration tests, by subject.
 
+mod images;
 mod stand_in;
 mod support;

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use clap::Args;
 
@@ -9,6 +10,7 @@ use super::policy_args::PolicyArgs;
 use super::source::Source;
 use super::{CliError, Exit, signals, status};
 use crate::audit::AuditLog;
+use crate::images::ensure::Progress;
 use crate::outcome::{Outcome, Verdict};
 use crate::runner::{Live, LiveWriter, Stopper};
 use crate::sandbox::{Request, Sandbox};
@@ -66,7 +68,8 @@ impl RunArgs {
         let stopper = Stopper::default();
         signals::stop_on_signals(&stopper).map_err(CliError::Signals)?;
         signals::stop_on_closed_output(&stopper);
-        let request = Request { live: self.live(), stopper, ..Request::new(&language, &code) };
+        let (live, progress) = (self.live(), self.progress());
+        let request = Request { live, progress, stopper, ..Request::new(&language, &code) };
         let outcome = sandbox.run(request).map_err(CliError::Run)?;
         self.print(&outcome, &sandbox)?;
         Ok(exit(&outcome))
@@ -80,6 +83,10 @@ impl RunArgs {
             Some(path) => sandbox.with_audit(AuditLog::new(path)),
             None => sandbox,
         })
+    }
+
+    fn progress(&self) -> Progress {
+        if self.json || self.quiet { Progress::Hidden } else { Progress::Shown(status::note) }
     }
 
     fn live(&self) -> Live {
@@ -111,7 +118,11 @@ impl RunArgs {
 
 /// A terminal gets what could drive it escaped; anything else gets the bytes as they are.
 fn live_writer<W: io::Write + IsTerminal + Send + 'static>(stream: W) -> LiveWriter {
-    if stream.is_terminal() { Box::new(TerminalWriter::new(stream)) } else { Box::new(stream) }
+    if stream.is_terminal() {
+        Arc::new(Mutex::new(TerminalWriter::new(stream)))
+    } else {
+        Arc::new(Mutex::new(stream))
+    }
 }
 
 fn exit(outcome: &Outcome) -> Exit {

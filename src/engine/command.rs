@@ -16,6 +16,9 @@ use wait_timeout::ChildExt as _;
 /// The most that is kept of each output stream of a short command: engines are not trusted to be brief.
 const KEPT_BYTES: u64 = 1 << 20;
 
+/// How soon it is noticed that a command is not wanted any more.
+const STOP_POLL: Duration = Duration::from_millis(100);
+
 /// How long the pipes of an ended command may stay open in the hands of a grandchild.
 const LEAK_BOUND: Duration = Duration::from_millis(500);
 
@@ -79,12 +82,23 @@ impl CommandLine {
         talk: Talk,
         bound: Duration,
     ) -> Result<Finished, CommandError> {
+        self.run_unless(&|| false, input, talk, bound)
+    }
+
+    /// The same, and kills it soon after `stopped` has become true.
+    pub fn run_unless(
+        &self,
+        stopped: &dyn Fn() -> bool,
+        input: Input,
+        talk: Talk,
+        bound: Duration,
+    ) -> Result<Finished, CommandError> {
         let deadline = Instant::now() + bound;
         let mut child = self.spawn(&input, talk)?;
         let stdout = child.stdout.take().map(drain);
         let stderr = child.stderr.take().map(drain);
         let fed = child.stdin.take().map(|stdin| feed(input, stdin));
-        let status = self.wait(&mut child, deadline, bound)?;
+        let status = self.wait(&mut child, stopped, deadline, bound)?;
         if status.success() {
             self.fed(fed)?;
         }
@@ -100,7 +114,12 @@ impl CommandLine {
         match talk {
             Talk::Captured => command.stdout(Stdio::piped()).stderr(Stdio::piped()),
             Talk::ShownOnStderr => command.stdout(io::stderr()).stderr(io::stderr()),
+            Talk::ProgressOnStderr => command.stdout(io::stderr()).stderr(Stdio::piped()),
         };
+        if talk != Talk::Captured {
+            // A person watches it: the terminal's Ctrl-C ends it together with das.
+            command.process_group(rustix::process::getpgrp().as_raw_pid());
+        }
         command.spawn().map_err(|source| CommandError::spawn(self.program.clone(), source))
     }
 
@@ -116,23 +135,34 @@ impl CommandLine {
     fn wait(
         &self,
         child: &mut Child,
+        stopped: &dyn Fn() -> bool,
         deadline: Instant,
         bound: Duration,
     ) -> Result<ExitStatus, CommandError> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match child.wait_timeout(left) {
-            Ok(Some(status)) => Ok(status),
-            Ok(None) => {
-                // It is ours and not yet reaped, so the kill cannot hit a stranger.
-                let ended = child.kill().and_then(|()| child.wait());
-                match ended {
-                    Ok(_) => Err(CommandError::TimedOut { program: self.program.clone(), bound }),
-                    Err(source) => {
-                        Err(CommandError::Wait { program: self.program.clone(), source })
-                    }
+        let program = || self.program.clone();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match child.wait_timeout(left.min(STOP_POLL)) {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) if stopped() => {
+                    return Err(self.kill(child, CommandError::Stopped { program: program() }));
                 }
+                Ok(None) if left <= STOP_POLL => {
+                    let late = CommandError::TimedOut { program: program(), bound };
+                    return Err(self.kill(child, late));
+                }
+                Ok(None) => {}
+                Err(source) => return Err(CommandError::Wait { program: program(), source }),
             }
-            Err(source) => Err(CommandError::Wait { program: self.program.clone(), source }),
+        }
+    }
+
+    /// Kills the command for this reason. It is ours and not yet reaped, so the kill cannot hit
+    /// a stranger.
+    fn kill(&self, child: &mut Child, reason: CommandError) -> CommandError {
+        match child.kill().and_then(|()| child.wait()) {
+            Ok(_) => reason,
+            Err(source) => CommandError::Wait { program: self.program.clone(), source },
         }
     }
 }
@@ -164,6 +194,9 @@ pub enum Talk {
     Captured,
     /// Both streams straight to das's own stderr, for progress that a person watches.
     ShownOnStderr,
+    /// Standard output straight to das's own stderr, standard error kept: for a command that shows
+    /// its progress on the one and gives its reasons on the other.
+    ProgressOnStderr,
 }
 
 /// A command that ran to its end.
@@ -218,6 +251,12 @@ pub enum CommandError {
         program: PathBuf,
         /// How long it had.
         bound: Duration,
+    },
+    /// It was killed because nobody wants its answer any more.
+    #[error("`{}` was stopped", program.display())]
+    Stopped {
+        /// The program.
+        program: PathBuf,
     },
     /// The system lost track of it.
     #[error("cannot wait for `{}`", program.display())]
@@ -307,6 +346,13 @@ mod tests {
     fn a_command_that_never_ends_is_killed_at_its_bound() {
         let error = sh("exec sleep 600").run(Duration::from_millis(50)).unwrap_err();
         assert_eq!(error.to_string(), "`/bin/sh` did not answer within 0.05 s");
+    }
+
+    #[test]
+    fn a_command_that_is_not_wanted_any_more_is_killed_long_before_its_bound() {
+        let command = sh("exec sleep 600");
+        let error = command.run_unless(&|| true, Input::Empty, Talk::Captured, LONG).unwrap_err();
+        assert_eq!(error.to_string(), "`/bin/sh` was stopped");
     }
 
     #[test]

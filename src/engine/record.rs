@@ -19,6 +19,8 @@ pub struct Record {
     pub oom: bool,
     /// It ended, with this exit code.
     pub died: Option<i32>,
+    /// When it ended, on the same clock.
+    pub died_at: Option<u64>,
     /// It was removed.
     pub destroyed: bool,
 }
@@ -54,13 +56,21 @@ impl Record {
         Some(Duration::from_nanos(self.started?.saturating_sub(self.created?)))
     }
 
+    /// How long the container ran.
+    pub fn lifetime(&self) -> Option<Duration> {
+        Some(Duration::from_nanos(self.died_at?.saturating_sub(self.started?)))
+    }
+
     fn note(&mut self, event: &Value) {
         let action = ["Action", "status", "Status"].iter().find_map(|key| event[*key].as_str());
         match action {
             Some("create") => self.created = Some(time(event)),
             Some("start") => self.started = Some(time(event)),
             Some("oom") => self.oom = true,
-            Some("die" | "died") => self.died = exit_code(event),
+            Some("die" | "died") => {
+                self.died = exit_code(event);
+                self.died_at = Some(time(event));
+            }
             Some("destroy" | "remove") => self.destroyed = true,
             _ => {}
         }
@@ -114,6 +124,7 @@ mod tests {
             started: Some(5_000_000_007),
             oom: true,
             died: Some(137),
+            died_at: Some(5_000_000_007),
             destroyed: true,
         };
         assert_eq!(Record::parse(lines.join("\n").as_bytes(), "me"), expected);
@@ -123,7 +134,12 @@ mod tests {
     fn a_podmans_record_is_read() {
         let lines = br#"{"Name":"x","Status":"start","time":5}
 {"ContainerExitCode":3,"Name":"x","Status":"died"}"#;
-        let expected = Record { started: Some(5_000_000_000), died: Some(3), ..Record::default() };
+        let expected = Record {
+            started: Some(5_000_000_000),
+            died: Some(3),
+            died_at: Some(0),
+            ..Record::default()
+        };
         assert_eq!(Record::parse(lines, "me"), expected);
     }
 
@@ -144,14 +160,7 @@ mod tests {
 
     #[test]
     fn garbage_is_no_record() {
-        for garbage in [
-            &b""[..],
-            b"null",
-            b"[1]\n{\"Action\":3}\n",
-            b"\xff\xfe{",
-            b"{\"Action\":\"die\"}",
-            b"\"start\"",
-        ] {
+        for garbage in [&b""[..], b"null", b"[1]\n{\"Action\":3}\n", b"\xff\xfe{", b"\"start\""] {
             assert_eq!(Record::parse(garbage, "me"), Record::default(), "{garbage:?}");
         }
     }

@@ -1,29 +1,78 @@
 //! The engine's client as a running process: its pipes, its end, its threads.
 
 use std::io;
-use std::process::{ExitStatus, Stdio};
+use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use shared_child::SharedChild;
 
-use super::output::{Display, Stream};
+use super::feed;
+use super::output::{Display, Live, Stream};
 use super::preamble::{Preamble, Start};
-use super::stop::Event;
-use super::{Job, feed};
-use crate::engine::command::CommandError;
+use super::stop::{Event, Stopper};
+use crate::engine::Engine;
+use crate::engine::command::{CommandError, CommandLine};
 use crate::engine::record::Record;
 use crate::outcome::classify::{ClientEnd, StopCause};
+use crate::tag::RunTag;
 
-/// A client that has been spawned.
+/// A client that has been spawned. Its program waits for its code.
+#[derive(Debug)]
 pub(super) struct Client {
     child: Arc<SharedChild>,
+    stdin: Option<ChildStdin>,
+    sender: Sender<Event>,
     events: Receiver<Event>,
     pub(super) stdout: Stream,
     pub(super) stderr: Stream,
-    pub(super) spawned: Instant,
+    pub(super) clock: Clock,
+}
+
+/// When the program's time begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// When the engine has started the container, which is some time after this spawn.
+    FromStart(Instant),
+    /// Now: the container was started before, and got its code at this time.
+    FromClaim {
+        /// When the client was spawned.
+        spawned: Instant,
+        /// When the code was sent.
+        claimed: Instant,
+    },
+}
+
+impl Clock {
+    /// When whoever waits for the answer began to wait.
+    pub(super) fn begun(self) -> Instant {
+        match self {
+            Self::FromStart(begun) | Self::FromClaim { claimed: begun, .. } => begun,
+        }
+    }
+
+    /// When the program began to run, at the earliest, by das's own clock.
+    pub(super) fn start(self, record: &Record) -> Start {
+        match (self, record.start_delay()) {
+            (Self::FromClaim { claimed, .. }, _) => Start::At(claimed),
+            (Self::FromStart(spawned), Some(delay)) => Start::At(spawned + delay),
+            (Self::FromStart(spawned), None) if record.ran() => Start::At(spawned),
+            (Self::FromStart(_), None) => Start::Never,
+        }
+    }
+
+    /// Whether the container had ended before it could get its code. Both sides of the comparison
+    /// are spans of one clock each, so that clocks that differ do no harm.
+    pub(super) fn died_unclaimed(self, record: &Record) -> bool {
+        match (self, record.start_delay(), record.lifetime()) {
+            (Self::FromClaim { spawned, claimed }, Some(delay), Some(lifetime)) => {
+                delay + lifetime < claimed.saturating_duration_since(spawned)
+            }
+            (Self::FromClaim { .. } | Self::FromStart(_), _, _) => false,
+        }
+    }
 }
 
 /// What the supervisor was woken by.
@@ -34,48 +83,74 @@ pub(super) enum Wake {
 }
 
 impl Client {
-    /// Spawns the client and starts the threads that feed it, drain it and wait for it.
-    pub(super) fn spawn(job: &mut Job<'_>) -> Result<Self, CommandError> {
-        let mut command = job.command.to_command();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    /// Spawns the client and starts the threads that drain it and wait for it.
+    pub(super) fn spawn(command: &CommandLine, output_cap: usize) -> Result<Self, CommandError> {
+        let mut process = command.to_command();
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let spawned = Instant::now();
-        let child = SharedChild::spawn(&mut command)
+        let child = SharedChild::spawn(&mut process)
             .map(Arc::new)
-            .map_err(|source| CommandError::spawn(job.command.program.clone(), source))?;
-        let pipes = (child.take_stdin(), child.take_stdout(), child.take_stderr());
-        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            .map_err(|source| CommandError::spawn(command.program.clone(), source))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.take_stdin(), child.take_stdout(), child.take_stderr())
+        else {
             unreachable!("all three pipes were asked for")
         };
-        feed::feed(stdin, Arc::clone(&job.code));
         let (sender, events) = mpsc::channel();
-        job.stopper.listen(sender.clone());
-        let waiting = Arc::clone(&child);
-        thread::spawn(move || {
-            // A supervisor that has given up does not listen any more.
-            sender.send(Event::Exited(waiting.wait())).ok();
-        });
-        let (stdout_display, stderr_display) = displays(job);
-        let never = Box::new(|| None);
-        let ask = ask_start(job, spawned);
         Ok(Self {
-            stdout: Stream::drain(
-                stdout,
-                job.output_cap,
-                Preamble::default(),
-                stdout_display,
-                never,
-            ),
-            stderr: Stream::drain(
-                stderr,
-                job.output_cap,
-                Preamble::expected(),
-                stderr_display,
-                ask,
-            ),
-            child,
+            stdin: Some(stdin),
+            stdout: Stream::drain(stdout, output_cap, Preamble::default()),
+            stderr: Stream::drain(stderr, output_cap, Preamble::expected()),
+            clock: Clock::FromStart(spawned),
             events,
-            spawned,
+            child: announce_end(child, sender.clone()),
+            sender,
         })
+    }
+
+    /// Whether the client still runs.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// From now on somebody waits for the program, which was started before.
+    pub(super) fn claim(&mut self) {
+        let spawned = self.clock.begun();
+        self.clock = Clock::FromClaim { spawned, claimed: Instant::now() };
+    }
+
+    /// Gives the program its code, its viewers and whoever may end it.
+    pub(super) fn begin(
+        &mut self,
+        code: Arc<[u8]>,
+        live: Live,
+        stopper: &Stopper,
+        engine: &Engine,
+        tag: &RunTag,
+    ) {
+        stopper.listen(self.sender.clone());
+        self.show(live, stopper, engine, tag);
+        if let Some(stdin) = self.stdin.take() {
+            feed::feed(stdin, code);
+        }
+    }
+
+    fn show(&self, live: Live, stopper: &Stopper, engine: &Engine, tag: &RunTag) {
+        let Live { stdout, stderr } = live;
+        if let Some(writer) = stdout {
+            let stopper = stopper.clone();
+            let closed = move || stopper.stop(StopCause::OutputClosed);
+            self.stdout.show_on(Display::start(writer, closed), Box::new(|| None));
+        }
+        if let Some(writer) = stderr {
+            let (engine, tag, clock) = (engine.clone(), tag.clone(), self.clock);
+            let ask_start = Box::new(move || {
+                let record = engine.record(&tag).ok()?;
+                record.ran().then(|| clock.start(&record))
+            });
+            // Whoever closes das's stderr does not want its talk; the program's work goes on.
+            self.stderr.show_on(Display::start(writer, || {}), ask_start);
+        }
     }
 
     /// Waits for the next thing that happens, until `until`.
@@ -84,7 +159,7 @@ impl Client {
             Ok(Event::Exited(status)) => Wake::Exited(client_end(status)),
             Ok(Event::Stop(cause)) => Wake::Stop(cause),
             Err(RecvTimeoutError::Timeout) => Wake::Time,
-            Err(RecvTimeoutError::Disconnected) => Wake::Exited(ClientEnd::Lost),
+            Err(RecvTimeoutError::Disconnected) => unreachable!("this client holds a sender"),
         }
     }
 
@@ -101,42 +176,26 @@ impl Client {
         }
     }
 
+    /// Ends the program's standard input without any code.
+    pub(super) fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
     /// Kills the client itself, which stops no container.
     pub(super) fn kill(&self) {
         // It can only fail for a process that has ended, which is what is wanted.
         self.child.kill().ok();
     }
-
-    /// The time of the start by das's own clock: at the earliest this long after the spawn.
-    pub(super) fn start(&self, record: &Record) -> Start {
-        start(self.spawned, record)
-    }
 }
 
-fn start(spawned: Instant, record: &Record) -> Start {
-    match record.start_delay() {
-        Some(delay) => Start::At(spawned + delay),
-        None if record.ran() => Start::At(spawned),
-        None => Start::Never,
-    }
-}
-
-fn ask_start(job: &Job<'_>, spawned: Instant) -> Box<dyn Fn() -> Option<Start> + Send> {
-    let (engine, tag) = (job.engine.clone(), job.tag.clone());
-    Box::new(move || {
-        let record = engine.record(&tag).ok()?;
-        record.ran().then(|| start(spawned, &record))
-    })
-}
-
-fn displays(job: &mut Job<'_>) -> (Option<Display>, Option<Display>) {
-    let stopper = job.stopper.clone();
-    let closed = move || stopper.stop(StopCause::OutputClosed);
-    (
-        job.live.stdout.take().map(|writer| Display::start(writer, closed)),
-        // Whoever closes das's stderr does not want its talk; the program's work goes on.
-        job.live.stderr.take().map(|writer| Display::start(writer, || {})),
-    )
+/// Waits for the client's end on a thread of its own.
+fn announce_end(child: Arc<SharedChild>, sender: Sender<Event>) -> Arc<SharedChild> {
+    let waiting = Arc::clone(&child);
+    thread::spawn(move || {
+        // A supervisor that has given up does not listen any more.
+        sender.send(Event::Exited(waiting.wait())).ok();
+    });
+    child
 }
 
 fn client_end(status: io::Result<ExitStatus>) -> ClientEnd {

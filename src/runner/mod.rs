@@ -15,4 +15,4 @@ mod supervise;
 pub use cleanup::Fate;
 pub use output::{Live, LiveWriter};
 pub use stop::Stopper;
-pub use supervise::{Job, Ran, run};
+pub use supervise::{Launch, Program, Ran, Waiting};

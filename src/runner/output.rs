@@ -15,11 +15,12 @@ use crate::capture::{Capture, Captured};
 /// Size of one read: that of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// Where a stream is shown while it runs.
-pub type LiveWriter = Box<dyn Write + Send>;
+/// Where a stream is shown while it runs. Shared, because a run whose image has to be fetched
+/// first is started twice; one display at a time writes to it.
+pub type LiveWriter = Arc<Mutex<dyn Write + Send>>;
 
 /// Where the output of a run is shown while it runs. The default shows nothing.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Live {
     /// For standard output.
     pub stdout: Option<LiveWriter>,
@@ -38,7 +39,7 @@ impl std::fmt::Debug for Live {
 }
 
 /// Asks the engine whether the container has been started.
-pub(super) type AskStart = Box<dyn Fn() -> Option<Start> + Send>;
+pub(super) type AskStart = Box<dyn Fn() -> Option<Start> + Send + Sync>;
 
 /// One stream that a thread of its own drains.
 #[derive(Debug)]
@@ -47,11 +48,25 @@ pub(super) struct Stream {
     end: Receiver<()>,
 }
 
-#[derive(Debug)]
 struct StreamState {
     capture: Capture,
     preamble: Preamble,
-    display: Option<Display>,
+    view: Option<View>,
+}
+
+/// Where a stream is shown, and whom to ask when the view waits for the answer.
+struct View {
+    display: Display,
+    ask_start: Arc<AskStart>,
+}
+
+impl std::fmt::Debug for StreamState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StreamState")
+            .field("capture", &self.capture)
+            .field("preamble", &self.preamble)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a stream was.
@@ -64,24 +79,23 @@ pub(super) struct Settled {
 }
 
 impl Stream {
-    /// Starts to drain. `ask_start` is asked only where the display waits for the answer.
-    pub(super) fn drain(
-        pipe: impl Read + Send + 'static,
-        cap: usize,
-        preamble: Preamble,
-        display: Option<Display>,
-        ask_start: AskStart,
-    ) -> Self {
-        let state = StreamState { capture: Capture::new(cap), preamble, display };
+    /// Starts to drain.
+    pub(super) fn drain(pipe: impl Read + Send + 'static, cap: usize, preamble: Preamble) -> Self {
+        let state = StreamState { capture: Capture::new(cap), preamble, view: None };
         let state = Arc::new(Mutex::new(state));
         let (sender, end) = mpsc::sync_channel(1);
         let shared = Arc::clone(&state);
         thread::spawn(move || {
-            read_all(pipe, &shared, &ask_start);
+            read_all(pipe, &shared);
             // The supervisor may have given up a pipe that a grandchild keeps open.
             sender.send(()).ok();
         });
         Self { state, end }
+    }
+
+    /// From now on the stream is also shown. `ask_start` is asked where the display would wait.
+    pub(super) fn show_on(&self, display: Display, ask_start: AskStart) {
+        lock(&self.state).view = Some(View { display, ask_start: Arc::new(ask_start) });
     }
 
     /// Waits for the stream's end. A grandchild that holds the pipe is not waited for beyond
@@ -102,10 +116,10 @@ impl Stream {
         state.take_in(&released);
         let engine_words = state.preamble.engine_words().into_owned();
         let captured = std::mem::replace(&mut state.capture, Capture::new(0)).finish();
-        let display = state.display.take();
+        let view = state.view.take();
         // The display may wait for its reader; nothing else may wait for the display.
         drop(state);
-        if let Some(display) = display {
+        if let Some(View { display, .. }) = view {
             display.show(captured.rest());
             display.finish();
         }
@@ -116,9 +130,15 @@ impl Stream {
 impl StreamState {
     fn take_in(&mut self, piece: &[u8]) {
         let fresh = self.capture.push(piece);
-        if let Some(display) = &self.display {
-            display.show(fresh);
+        if let Some(view) = &self.view {
+            view.display.show(fresh);
         }
+    }
+
+    /// Whom to ask about what is held back, if somebody waits to see it.
+    fn question(&self) -> Option<Arc<AskStart>> {
+        let view = self.view.as_ref()?;
+        self.preamble.holds().then(|| Arc::clone(&view.ask_start))
     }
 }
 
@@ -126,7 +146,7 @@ fn lock(state: &Mutex<StreamState>) -> MutexGuard<'_, StreamState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read_all(mut pipe: impl Read, shared: &Mutex<StreamState>, ask_start: &AskStart) {
+fn read_all(mut pipe: impl Read, shared: &Mutex<StreamState>) {
     let mut chunk = vec![0; CHUNK];
     loop {
         let read = match pipe.read(&mut chunk) {
@@ -140,13 +160,13 @@ fn read_all(mut pipe: impl Read, shared: &Mutex<StreamState>, ask_start: &AskSta
         let mut state = lock(shared);
         let passed = state.preamble.sift(&chunk[..read], arrived);
         state.take_in(&passed);
-        if state.preamble.holds() && state.display.is_some() {
-            drop(state);
-            if let Some(start) = ask_start() {
-                let mut state = lock(shared);
-                let released = state.preamble.release(start);
-                state.take_in(&released);
-            }
+        let question = state.question();
+        drop(state);
+        // Unlocked: the engine may take its time.
+        if let Some(start) = question.and_then(|ask_start| ask_start()) {
+            let mut state = lock(shared);
+            let released = state.preamble.release(start);
+            state.take_in(&released);
         }
     }
 }
@@ -164,7 +184,7 @@ impl Display {
         let (pieces, queue) = mpsc::channel::<Vec<u8>>();
         let (sender, end) = mpsc::sync_channel(1);
         thread::spawn(move || {
-            if write_all(writer, &queue).is_err() {
+            if write_all(&writer, &queue).is_err() {
                 broken();
             }
             sender.send(()).ok();
@@ -187,8 +207,9 @@ impl Display {
     }
 }
 
-fn write_all(mut writer: LiveWriter, queue: &Receiver<Vec<u8>>) -> io::Result<()> {
+fn write_all(writer: &Mutex<dyn Write + Send>, queue: &Receiver<Vec<u8>>) -> io::Result<()> {
     for piece in queue {
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
         writer.write_all(&piece)?;
         writer.flush()?;
     }

@@ -29,28 +29,43 @@ const START_BOUND: Duration = Duration::from_secs(30);
 /// How long to wait before asking again whether a container has been started.
 const START_POLL: Duration = Duration::from_millis(200);
 
+/// How long an unused container may take to end.
+const GIVE_BACK_BOUND: Duration = Duration::from_secs(2);
+
 /// How long a grandchild of the client may hold its pipes.
 const LEAK_BOUND: Duration = Duration::from_millis(500);
 
-/// One run to supervise.
-#[derive(Debug)]
-pub struct Job<'a> {
+/// What it takes to have a container.
+#[derive(Debug, Clone)]
+pub struct Launch {
     /// The engine to ask and to tell.
-    pub engine: &'a Engine,
+    pub engine: Engine,
     /// The command line that runs the container.
     pub command: CommandLine,
     /// Whose container it is.
-    pub tag: &'a RunTag,
-    /// The program.
+    pub tag: RunTag,
+    /// How many bytes of each stream are kept.
+    pub output_cap: usize,
+}
+
+/// One program, for one container.
+#[derive(Debug)]
+pub struct Program<'a> {
+    /// Its code.
     pub code: Arc<[u8]>,
     /// How long it may run.
     pub timeout: Duration,
-    /// How many bytes of each stream are kept.
-    pub output_cap: usize,
-    /// Where the output is shown meanwhile.
+    /// Where its output is shown meanwhile.
     pub live: Live,
     /// Who may end it.
     pub stopper: &'a Stopper,
+}
+
+/// A container that has been asked for; its program, started or not yet, waits for code.
+#[derive(Debug)]
+pub struct Waiting {
+    launch: Launch,
+    client: Client,
 }
 
 /// What is known of a run that is over.
@@ -70,37 +85,90 @@ pub struct Ran {
     pub stderr: Captured,
     /// What the engine said on standard error before it started the program.
     pub engine_words: String,
-    /// From the client's start to its end.
+    /// From the client's start, or the claim, to its end.
     pub duration: Duration,
+    /// The container had ended before the program could reach it: nothing has run.
+    pub unclaimed: bool,
 }
 
-/// Runs a container to its end. Fails only where there is no client to run it.
-pub fn run(mut job: Job<'_>) -> Result<Ran, CommandError> {
-    let client = Client::spawn(&mut job)?;
-    let supervisor = Supervisor { job: &job, client: &client };
-    let watched = supervisor.watch();
-    let duration = client.spawned.elapsed();
-    client.stdout.wait(LEAK_BOUND);
-    client.stderr.wait(LEAK_BOUND);
-    let record = supervisor.record(&watched);
-    let fate = supervisor.clean_up(&watched, &record);
-    let start = supervisor.start(&watched, &record);
-    let Client { stdout, stderr, .. } = client;
-    let (stdout, stderr) = (stdout.settle(start), stderr.settle(start));
-    Ok(Ran {
-        client: watched.client,
-        stopping: confirmed(watched.stopping, fate),
-        record,
-        fate,
-        stdout: stdout.captured,
-        stderr: stderr.captured,
-        engine_words: stderr.engine_words,
-        duration,
-    })
+impl Launch {
+    /// Spawns the client. Fails only where there is no client to spawn.
+    pub fn start(self) -> Result<Waiting, CommandError> {
+        let client = Client::spawn(&self.command, self.output_cap)?;
+        Ok(Waiting { launch: self, client })
+    }
+}
+
+impl Waiting {
+    /// Whose container it is.
+    pub fn tag(&self) -> &RunTag {
+        &self.launch.tag
+    }
+
+    /// Whether the container can still take a program.
+    pub fn is_alive(&self) -> bool {
+        self.client.is_running()
+    }
+
+    /// Runs a program in the container that was just asked for.
+    pub fn run(self, program: Program<'_>) -> Ran {
+        self.supervise(program)
+    }
+
+    /// Runs a program in a container that has been started before. The deadline starts now.
+    pub fn claim(mut self, program: Program<'_>) -> Ran {
+        self.client.claim();
+        self.supervise(program)
+    }
+
+    /// Gives an unused container back: without code its program ends by itself.
+    pub fn give_back(mut self) -> Fate {
+        self.client.close_stdin();
+        match self.client.exited_within(GIVE_BACK_BOUND) {
+            Some(ClientEnd::Exited(0)) => Fate::Gone,
+            Some(ClientEnd::Exited(_) | ClientEnd::Lost) | None => {
+                self.client.kill();
+                ensure_gone(&self.launch.engine, &self.launch.tag.container(), CreateRace::Open)
+            }
+        }
+    }
+
+    fn supervise(mut self, program: Program<'_>) -> Ran {
+        let Program { code, timeout, live, stopper } = program;
+        let Launch { engine, tag, .. } = &self.launch;
+        self.client.begin(code, live, stopper, engine, tag);
+        let supervisor = Supervisor { engine, tag, timeout, client: &self.client };
+        let watched = supervisor.watch();
+        let duration = self.client.clock.begun().elapsed();
+        self.client.stdout.wait(LEAK_BOUND);
+        self.client.stderr.wait(LEAK_BOUND);
+        let record = supervisor.record(&watched);
+        let fate = supervisor.clean_up(&watched, &record);
+        let start = supervisor.start(&watched, &record);
+        let unclaimed = match &record {
+            RecordEvidence::Known(record) => self.client.clock.died_unclaimed(record),
+            RecordEvidence::NotNeeded | RecordEvidence::Unavailable => false,
+        };
+        let Client { stdout, stderr, .. } = self.client;
+        let (stdout, stderr) = (stdout.settle(start), stderr.settle(start));
+        Ran {
+            client: watched.client,
+            stopping: confirmed(watched.stopping, fate),
+            record,
+            fate,
+            stdout: stdout.captured,
+            stderr: stderr.captured,
+            engine_words: stderr.engine_words,
+            duration,
+            unclaimed,
+        }
+    }
 }
 
 struct Supervisor<'a> {
-    job: &'a Job<'a>,
+    engine: &'a Engine,
+    tag: &'a RunTag,
+    timeout: Duration,
     client: &'a Client,
 }
 
@@ -115,7 +183,7 @@ struct Watched {
 impl Supervisor<'_> {
     /// Waits for the end of the client, for the deadline, or for somebody's stop.
     fn watch(&self) -> Watched {
-        let mut deadline = self.client.spawned + self.job.timeout;
+        let mut deadline = self.client.clock.begun() + self.timeout;
         let mut record = RecordEvidence::NotNeeded;
         loop {
             match self.client.next(deadline) {
@@ -143,9 +211,9 @@ impl Supervisor<'_> {
     fn later_deadline(&self, record: &RecordEvidence) -> Option<Instant> {
         let RecordEvidence::Known(record) = record else { return None };
         let now = Instant::now();
-        let later = match self.client.start(record) {
-            Start::At(start) => start + self.job.timeout,
-            Start::Never if now < self.client.spawned + self.job.timeout + START_BOUND => {
+        let later = match self.client.clock.start(record) {
+            Start::At(start) => start + self.timeout,
+            Start::Never if now < self.client.clock.begun() + self.timeout + START_BOUND => {
                 now + START_POLL
             }
             Start::Never => now,
@@ -158,7 +226,7 @@ impl Supervisor<'_> {
         let patience = Instant::now() + STOP_PATIENCE;
         let mut pause = Duration::from_millis(10);
         while Instant::now() < patience {
-            match self.job.engine.kill(&self.job.tag.container()) {
+            match self.engine.kill(&self.tag.container()) {
                 Ok(KillAnswer::Killed) => match self.client.exited_within(KILL_GRACE) {
                     Some(client) => {
                         return Watched { client, stopping: Stopping::Killed(cause), record };
@@ -181,10 +249,7 @@ impl Supervisor<'_> {
     }
 
     fn ask(&self) -> RecordEvidence {
-        self.job
-            .engine
-            .record(self.job.tag)
-            .map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
+        self.engine.record(self.tag).map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
     }
 
     /// The engine's record, where it can change what is believed.
@@ -215,22 +280,18 @@ impl Supervisor<'_> {
             Stopping::Killed(_) => CreateRace::Over,
             Stopping::No | Stopping::TooLate(_) | Stopping::Unconfirmed(_) => race,
         };
-        if left {
-            ensure_gone(self.job.engine, &self.job.tag.container(), race)
-        } else {
-            Fate::Gone
-        }
+        if left { ensure_gone(self.engine, &self.tag.container(), race) } else { Fate::Gone }
     }
 
     /// When the program began to print. Where that is unknown, what the client printed is taken
     /// for the program's if it succeeded, and for the engine's if it failed.
     fn start(&self, watched: &Watched, record: &RecordEvidence) -> Start {
         match (record, watched.client) {
-            (RecordEvidence::Known(record), _) => self.client.start(record),
+            (RecordEvidence::Known(record), _) => self.client.clock.start(record),
             (RecordEvidence::NotNeeded | RecordEvidence::Unavailable, ClientEnd::Exited(0)) => {
-                Start::At(self.client.spawned)
+                Start::At(self.client.clock.begun())
             }
-            (RecordEvidence::NotNeeded, _) => Start::At(self.client.spawned),
+            (RecordEvidence::NotNeeded, _) => Start::At(self.client.clock.begun()),
             (RecordEvidence::Unavailable, _) => Start::Never,
         }
     }

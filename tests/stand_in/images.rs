@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{IMAGE, docker, run, run_error};
-use crate::support::{Answer, Load, Pull, Scenario, StandIn, Tar, Trigger};
+use crate::support::{Answer, Load, Pull, PullFailure, Scenario, StandIn, Tar, Trigger};
 
 const ID: &str = "{{.Id}}";
 
@@ -54,21 +54,24 @@ fn a_pull_tells_what_it_does_unless_it_is_to_be_quiet() {
 fn a_pull_fails_as_it_does_with_a_real_registry() {
     let said = [
         (
-            Pull::NoSuchHost,
+            PullFailure::NoSuchHost,
             "Get \"https://registry-1.docker.io/v2/\": dial tcp: lookup registry-1.docker.io on 127.0.0.53:53: no such host",
         ),
         (
-            Pull::ConnectionRefused,
+            PullFailure::ConnectionRefused,
             "Get \"http://127.0.0.1:5000/v2/\": dial tcp 127.0.0.1:5000: connect: connection refused",
         ),
         (
-            Pull::Denied,
+            PullFailure::Denied,
             "pull access denied for me/tool, repository does not exist or may require 'docker login': denied: requested access to the resource is denied",
         ),
-        (Pull::NotFound, "manifest for me/tool:2 not found: manifest unknown: manifest unknown"),
+        (
+            PullFailure::NotFound,
+            "manifest for me/tool:2 not found: manifest unknown: manifest unknown",
+        ),
     ];
-    for (pull, text) in said {
-        let stand_in = StandIn::playing(Scenario::nothing().pull(pull));
+    for (why, text) in said {
+        let stand_in = StandIn::playing(Scenario::nothing().pull(Pull::Fails(why)));
         let text = format!("Error response from daemon: {text}\n");
         docker(&stand_in, &["pull", "--quiet", "me/tool:2"]).stderr(text).status(1);
     }

@@ -1,5 +1,7 @@
 //! The same command lines for the stand-in and for the real CLI, with the same outcome.
 
+use serde_json::Value;
+
 use super::now;
 use crate::support::{Cli, Daemon, Finished, Place, Real, Scenario, StandIn};
 
@@ -71,6 +73,15 @@ impl Both {
     }
 }
 
+/// The image with what is in it: its labels are those of its containers too.
+fn shell_image() -> (String, Value) {
+    let (real, image) = (Real::new(), Real::shell_image());
+    let inspect = ["image", "inspect", "--format", "{{json .}}", &image];
+    let details = real.docker().args(inspect).output();
+    let details = serde_json::from_slice(&details.stdout).expect("an image that is there");
+    (image, details)
+}
+
 /// A failed test leaves nothing on the machine.
 impl Drop for Both {
     fn drop(&mut self) {
@@ -140,8 +151,8 @@ fn failures_to_reach_the_daemon_are_the_real_ones() {
 #[test]
 #[ignore = "needs Docker: the stand-in prints and exits as the real CLI does"]
 fn runs_and_what_the_daemon_remembers_of_them_are_the_real_ones() {
-    let image = Real::shell_image();
-    let program = || Scenario::program_that_never_reads();
+    let (image, details) = shell_image();
+    let program = || Scenario::program_that_never_reads().image(&image, details.clone());
     let cases = [
         (
             program().prints("45\n").prints_to_stderr("no\n").exits(3),
@@ -170,9 +181,9 @@ fn runs_and_what_the_daemon_remembers_of_them_are_the_real_ones() {
 #[test]
 #[ignore = "needs Docker: the stand-in kills and conflicts as the real CLI does"]
 fn what_happens_to_a_running_container_is_the_real_thing() {
-    let image = Real::shell_image();
+    let (image, details) = shell_image();
     let endless = Scenario::program_that_never_reads().prints("on\n").runs_until_killed();
-    let both = Both::playing(endless);
+    let both = Both::playing(endless.image(&image, details));
     let name = &both.name;
     for stop in [&["kill", name][..], &["rm", "-f", name]] {
         let since = now();

@@ -1,6 +1,6 @@
 //! `docker ps` and `docker inspect`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{IMAGE, NAME, docker, run_named};
 use crate::support::{Answer, Cli, Listing, Scenario, StandIn};
@@ -48,6 +48,16 @@ fn a_row_has_the_keys_of_the_real_one() {
     assert_eq!(keys.join(" "), real);
     assert_eq!(row["Command"], "\"python -I -\"");
     assert_eq!(row["Labels"], "owner=me");
+}
+
+#[test]
+fn a_container_has_the_labels_of_its_image_too() {
+    let labels = json!({ "Config": { "Labels": { "maker": "us", "owner": "you" } } });
+    let endless = Scenario::program_that_never_reads().runs_until_killed();
+    let stand_in = StandIn::playing(endless.image(IMAGE, labels));
+    let _running = run_named(&stand_in, NAME).spawn();
+    stand_in.wait_for_container(NAME, "running");
+    ps(&stand_in, &["--format", "{{.Labels}}"]).stdout("maker=us,owner=me\n").status(0);
 }
 
 #[test]

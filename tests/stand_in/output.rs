@@ -209,4 +209,9 @@ fn rules_choose_the_program_of_a_run() {
     let shell = ["run", "--rm", "--name", NAME, "--pull=never", "alpine:3.20", "sh", "-c", "true"];
     docker(&stand_in, &shell).stdout("shell\n").status(0);
     run(&stand_in).stdout("other\n").status(0);
+
+    let anew = Scenario::program().prints("anew\n").times(1);
+    stand_in.play(anew.or(Scenario::program()));
+    run(&stand_in).stdout("anew\n").status(0);
+    run(&stand_in).status(0);
 }

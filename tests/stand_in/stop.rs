@@ -14,6 +14,12 @@ fn runs_on(stand_in: &StandIn) -> Running<'_> {
     running
 }
 
+/// Floods, but not before something waits in the pipe to be read.
+fn unread(streams: &[Stream]) -> Scenario {
+    let program = Scenario::program_that_never_reads().prints("y\n").marks("written");
+    program.floods(streams, Amount::Forever)
+}
+
 fn endless() -> Scenario {
     Scenario::program_that_never_reads().runs_until_killed()
 }
@@ -126,10 +132,9 @@ fn a_kill_can_answer_anything() {
 #[test]
 fn a_blocked_kill_waits_for_the_reader() {
     for streams in [&BOTH[..1], &BOTH[1..], BOTH] {
-        let flood = Scenario::program_that_never_reads().floods(streams, Amount::Forever);
-        let stand_in = StandIn::playing(flood.kill(Stop::BlocksUntilDrained));
+        let stand_in = StandIn::playing(unread(streams).kill(Stop::BlocksUntilDrained));
         let running = run(&stand_in).pipes(Pipe::Unread, Pipe::Unread).spawn();
-        stand_in.wait_for_container(NAME, "running");
+        stand_in.wait_for_mark("written");
         let blocked = docker(&stand_in, &["kill", NAME]).spawn();
         stand_in.eventually("a kill that waits", || {
             stand_in.dir().join("draining").exists().then_some(())
@@ -143,10 +148,9 @@ fn a_blocked_kill_waits_for_the_reader() {
 
 #[test]
 fn a_blocked_removal_ends_with_the_client() {
-    let flood = Scenario::program_that_never_reads().floods(BOTH, Amount::Forever);
-    let stand_in = StandIn::playing(flood.rm(Stop::BlocksUntilDrained));
+    let stand_in = StandIn::playing(unread(BOTH).rm(Stop::BlocksUntilDrained));
     let running = run(&stand_in).pipes(Pipe::Unread, Pipe::Unread).spawn();
-    stand_in.wait_for_container(NAME, "running");
+    stand_in.wait_for_mark("written");
     let blocked = docker(&stand_in, &["rm", "-f", NAME]).spawn();
     stand_in.wait_for_call("rm");
     running.send_signal(Signal::KILL);

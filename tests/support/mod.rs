@@ -17,7 +17,7 @@ mod wait;
 pub(crate) use cli::{Cli, Das, Place};
 pub(crate) use language::Language;
 pub(crate) use plain::{
-    Amount, Answer, Daemon, Events, Listing, Load, Orphan, Pull, Stop, Stream, Trigger,
+    Amount, Answer, Daemon, Events, Listing, Load, Orphan, Pull, PullFailure, Stop, Stream, Trigger,
 };
 pub(crate) use process::{Finished, Pipe, Running};
 pub(crate) use real::{Change, Real};

@@ -14,8 +14,8 @@ use wait_timeout::ChildExt;
 use super::cli::Place;
 use super::wait::eventually;
 
-/// Longer than any bound of the product's own.
-const BOUND: Duration = Duration::from_secs(30);
+/// Longer than the product's own bounds, shorter than the stand-in's.
+const BOUND: Duration = Duration::from_secs(50);
 
 /// What becomes of a stream of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

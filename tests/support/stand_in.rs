@@ -16,6 +16,9 @@ use super::record::{Ended, Record, file_name};
 use super::scenario::Scenario;
 use super::wait::eventually;
 
+/// A story has so many of the first calls, and so many of the last.
+const SHOWN: usize = 10;
+
 /// A stand-in Docker CLI. When it goes, its processes end. Dropping it fails the test if the
 /// stand-in was asked for something that it does not play.
 #[derive(Debug)]
@@ -52,10 +55,13 @@ impl StandIn {
         self
     }
 
-    /// Changes the scenario for the calls that start from now on.
+    /// Changes the scenario for the calls that start from now on; it counts them anew.
     pub(crate) fn play(&self, scenario: Scenario) {
         let part = self.bin.join("scenario.part");
         fs::write(&part, scenario.into_json().to_string()).expect("a writable directory");
+        if let Err(error) = fs::remove_dir_all(self.bin.join("counts")) {
+            assert_eq!(error.kind(), ErrorKind::NotFound, "the stand-in's counts: {error}");
+        }
         fs::rename(&part, self.bin.join("scenario.json")).expect("a writable directory");
     }
 
@@ -201,18 +207,25 @@ impl Place for StandIn {
 impl Display for StandIn {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "containers left: {:?}", self.containers_left())?;
-        for call in self.calls() {
-            writeln!(f, "{call}")?;
+        let calls = self.calls();
+        let (first, rest) = calls.split_at(calls.len().min(SHOWN));
+        let (left_out, last) = rest.split_at(rest.len().saturating_sub(SHOWN));
+        first.iter().try_for_each(|call| writeln!(f, "{call}"))?;
+        if !left_out.is_empty() {
+            writeln!(f, "... {} more", left_out.len())?;
         }
-        Ok(())
+        last.iter().try_for_each(|call| writeln!(f, "{call}"))
     }
 }
 
 impl Drop for StandIn {
     fn drop(&mut self) {
         let unplayed = self.take_unplayed();
-        // The sign for all processes of the stand-in to end.
+        // The sign for all processes of the stand-in to end. One of them may be at work in there.
         fs::remove_file(self.bin.join("scenario.json")).expect("the scenario is there");
+        let in_use = |error: &std::io::Error| error.kind() == ErrorKind::DirectoryNotEmpty;
+        let mut tries = (0..100).map(|_| fs::remove_dir_all(self.home.path()));
+        tries.find(|tried| !tried.as_ref().is_err_and(in_use));
         assert!(
             unplayed.is_empty() || thread::panicking(),
             "the stand-in does not play this:\n{unplayed}"

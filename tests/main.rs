@@ -1,5 +1,6 @@
 //! Integration tests, by subject.
 
 mod images;
+mod real;
 mod stand_in;
 mod support;

@@ -118,7 +118,7 @@ impl Language {
     }
 }
 
-const PYTHON_REPORT: &str = r#"
+const PYTHON_REPORT: &str = r##"
 import os, subprocess, sys
 
 def attempt(name, act):
@@ -145,9 +145,9 @@ for path in PATHS:
     attempt(path, lambda: read(path))
 attempt("write", write)
 attempt("execute", execute)
-"#;
+"##;
 
-const NODE_REPORT: &str = r##"
+const NODE_REPORT: &str = r#"
 const fs = require("node:fs");
 const { spawnSync } = require("node:child_process");
 
@@ -169,7 +169,7 @@ function execute() {
 for (const path of PATHS) attempt(path, () => fs.readFileSync(path, "utf8"));
 attempt("write", () => fs.writeFileSync("/etc/written", ""));
 attempt("execute", execute);
-"##;
+"#;
 
 const SHELL_REPORT: &str = r#"
 attempt() {

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::cli::{Cli, Place};
@@ -73,6 +74,14 @@ impl Real {
         path
     }
 
+    /// A directory with this configuration of the Docker client, for `DOCKER_CONFIG`.
+    pub(crate) fn docker_config(&self, config: &Value) -> String {
+        let dir = self.home.path().join("client");
+        fs::create_dir(&dir).expect("one configuration for each home");
+        fs::write(dir.join("config.json"), config.to_string()).expect("a fresh directory");
+        dir.into_os_string().into_string().expect("a plain path")
+    }
+
     /// A Docker CLI that changes each `run` in these ways: what das would be without a wall.
     pub(crate) fn docker_with(&self, changes: &[Change]) -> PathBuf {
         let dir = self.home.path().join("changed");
@@ -92,8 +101,13 @@ impl Real {
     /// The names of the containers, in any state, of the `das` with this process id.
     #[track_caller]
     pub(crate) fn containers_of(&self, pid: u32) -> Vec<String> {
+        self.owned_by(pid, &[])
+    }
+
+    #[track_caller]
+    fn owned_by(&self, pid: u32, filters: &[&str]) -> Vec<String> {
         let format = format!(r#"{{{{.Names}}}} {{{{.Label "{OWNER_LABEL}"}}}}"#);
-        let lines = self.containers(&["--format", &format]);
+        let lines = self.containers(&[&["--format", &format], filters].concat());
         let owned = lines.iter().filter_map(|line| line.split_once(' '));
         let owned = owned.filter(|(_, owner)| owner.contains(&format!(".{pid}.")));
         owned.map(|(name, _)| name.to_owned()).collect()
@@ -105,7 +119,7 @@ impl Real {
         eventually(
             &format!("the container of process {pid}"),
             || self.story(),
-            || self.containers_of(pid).pop(),
+            || self.owned_by(pid, &["--filter", "status=running"]).pop(),
         )
     }
 

@@ -126,7 +126,8 @@ impl Captured {
     }
 }
 
-fn marker(omitted: Omitted) -> String {
+/// The line in the place of what was left out.
+pub(crate) fn marker(omitted: Omitted) -> String {
     let Omitted { bytes, lines } = omitted;
     format!("\n[... {bytes} bytes ({lines} lines) omitted; print less, or aggregate ...]\n")
 }

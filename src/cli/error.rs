@@ -63,6 +63,18 @@ pub enum CliError {
     /// The output cannot be written.
     #[error("cannot write the output")]
     Write(#[source] io::Error),
+    /// das does not know where it is.
+    #[error("cannot tell the path of das itself")]
+    OwnPath(#[source] io::Error),
+    /// A path that no configuration file can hold.
+    #[error("the path `{}` is not valid UTF-8", path.display())]
+    NotText {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The server cannot go on.
+    #[error("cannot serve the client")]
+    Serve(#[source] io::Error),
     /// Signals cannot be handled, so that an interrupted run could leave its container.
     #[error("cannot handle signals")]
     Signals(#[source] io::Error),
@@ -100,6 +112,8 @@ impl CliError {
             Self::Run(RunError::Audit(_))
             | Self::Explain(ExplainError::NoEngine(_))
             | Self::Write(_)
+            | Self::OwnPath(_)
+            | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
             Self::Read { .. }
             | Self::ReadStdin(_)
@@ -108,6 +122,7 @@ impl CliError {
             | Self::Refused(_)
             | Self::Language { .. }
             | Self::NoProgram
+            | Self::NotText { .. }
             | Self::Run(RunError::Refused(_) | RunError::Policy(_) | RunError::Code(_))
             | Self::Explain(ExplainError::Policy(_)) => USAGE,
         }
@@ -135,6 +150,9 @@ impl CliError {
             | Self::Run(RunError::Refused(_) | RunError::Policy(_))
             | Self::Explain(_)
             | Self::Write(_)
+            | Self::OwnPath(_)
+            | Self::NotText { .. }
+            | Self::Serve(_)
             | Self::Signals(_) => None,
         }
     }

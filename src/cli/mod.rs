@@ -9,6 +9,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 mod error;
 mod explain;
+mod mcp;
 mod meta;
 mod policy;
 mod policy_args;
@@ -41,6 +42,7 @@ enum Command {
     Run(Box<run::RunArgs>),
     Explain(Box<explain::ExplainArgs>),
     Policy(Box<policy::PolicyCommand>),
+    Mcp(Box<mcp::McpArgs>),
     Completions(meta::CompletionsArgs),
     Man(meta::ManArgs),
 }
@@ -64,6 +66,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => args.execute(),
         Command::Explain(args) => args.execute(),
         Command::Policy(args) => args.execute(),
+        Command::Mcp(args) => args.execute(),
         Command::Completions(args) => args.execute(&mut Args::command()),
         Command::Man(args) => args.execute(&Args::command()),
     };

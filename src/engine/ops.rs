@@ -26,11 +26,13 @@ pub enum KillAnswer {
 /// What came of a request to remove.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemoveAnswer {
-    /// There was such a container, and it is gone.
+    /// There was such a container, and the engine says that it is gone.
     Removed,
     /// There is no such container (yet).
     Absent,
-    /// It is there, and the engine says why it cannot be removed now.
+    /// Somebody else is removing it.
+    InProgress,
+    /// The engine says why it cannot be removed, or why it cannot be reached.
     Refused(String),
 }
 
@@ -103,6 +105,8 @@ fn read_removal(finished: &Finished) -> RemoveAnswer {
         RemoveAnswer::Absent
     } else if finished.success() {
         RemoveAnswer::Removed
+    } else if text.contains("already in progress") {
+        RemoveAnswer::InProgress
     } else {
         RemoveAnswer::Refused(finished.err())
     }

@@ -31,17 +31,23 @@ pub(super) enum CreateRace {
     Open,
 }
 
-/// Removes a container by its name until the engine confirms that it is gone.
+/// Removes a container by its name until the engine confirms that it is gone. An engine that says
+/// "removed" is asked again: only "no such container" is believed.
 pub(super) fn ensure_gone(engine: &Engine, name: &ContainerName, race: CreateRace) -> Fate {
     let until = Instant::now() + APPEARANCE_BOUND;
     let mut pause = Duration::from_millis(10);
+    let mut race = race;
     loop {
         let late = Instant::now() >= until;
         match engine.remove(name) {
-            Ok(RemoveAnswer::Removed) => return Fate::Gone,
             Ok(RemoveAnswer::Absent) if late || race == CreateRace::Over => return Fate::Gone,
-            Ok(RemoveAnswer::Refused(_)) if late => return Fate::Unconfirmed,
-            Ok(RemoveAnswer::Absent | RemoveAnswer::Refused(_)) => {}
+            Ok(RemoveAnswer::Removed | RemoveAnswer::InProgress) if !late => {
+                race = CreateRace::Over;
+            }
+            Ok(RemoveAnswer::Absent) => {}
+            Ok(RemoveAnswer::Removed | RemoveAnswer::InProgress | RemoveAnswer::Refused(_)) => {
+                return Fate::Unconfirmed;
+            }
             // An engine that does not answer a command will not answer the next.
             Err(_) => return Fate::Unconfirmed,
         }

@@ -14,6 +14,9 @@ use crate::engine::{Engine, KillAnswer};
 use crate::outcome::classify::{ClientEnd, RecordEvidence, StopCause, Stopping};
 use crate::tag::RunTag;
 
+/// The longest pause between two attempts to kill.
+const KILL_POLL: Duration = Duration::from_millis(200);
+
 /// How long a killed container's client may take to end.
 const KILL_GRACE: Duration = Duration::from_secs(5);
 
@@ -27,7 +30,7 @@ const CLIENT_GRACE: Duration = Duration::from_secs(2);
 const START_BOUND: Duration = Duration::from_secs(30);
 
 /// How long to wait before asking again whether a container has been started.
-const START_POLL: Duration = Duration::from_millis(200);
+const START_POLL: Duration = Duration::from_millis(500);
 
 /// How long an unused container may take to end.
 const GIVE_BACK_BOUND: Duration = Duration::from_secs(2);
@@ -121,9 +124,20 @@ impl Waiting {
         self.supervise(program)
     }
 
-    /// Gives an unused container back: without code its program ends by itself.
-    pub fn give_back(mut self) -> Fate {
+    /// Ends an unused container: without code its program ends by itself.
+    pub fn close(&mut self) {
         self.client.close_stdin();
+    }
+
+    /// Whether a closed container ends, and is removed, before this time.
+    pub fn ended_by(self, until: Instant) -> bool {
+        let bound = until.saturating_duration_since(Instant::now());
+        self.client.exited_within(bound) == Some(ClientEnd::Exited(0))
+    }
+
+    /// Gives an unused container back, and sees to it that it ends.
+    pub fn give_back(mut self) -> Fate {
+        self.close();
         match self.client.exited_within(GIVE_BACK_BOUND) {
             Some(ClientEnd::Exited(0)) => Fate::Gone,
             Some(ClientEnd::Exited(_) | ClientEnd::Lost) | None => {
@@ -238,7 +252,7 @@ impl Supervisor<'_> {
                     if let Some(client) = self.client.exited_within(pause) {
                         return Watched { client, stopping: Stopping::TooLate(cause), record };
                     }
-                    pause = (pause * 2).min(START_POLL);
+                    pause = (pause * 2).min(KILL_POLL);
                 }
                 Err(_) => break,
             }

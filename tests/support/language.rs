@@ -92,6 +92,37 @@ impl Language {
         }
     }
 
+    /// Prints how many processes it could start before it was refused.
+    pub(crate) fn counts_its_processes(self) -> &'static str {
+        match self {
+            Self::Python => {
+                "import os, time
+count = 0
+try:
+    while count < 100:
+        if os.fork() == 0: time.sleep(60)
+        count += 1
+except BlockingIOError: pass
+print(count)\n"
+            }
+            Self::Node => {
+                "const { spawnSync, spawn } = require('node:child_process');
+                let count = 0, child;
+                do {
+                    child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)']);
+                    child.on('error', () => {});
+                    if (child.pid) count++;
+                } while (child.pid && count < 100);
+                console.log(count);
+                process.exit();\n"
+            }
+            // A shell that is refused ends itself.
+            Self::Shell => {
+                "(while :; do sleep 60 & echo; done) 2>/dev/null | wc -l\n"
+            }
+        }
+    }
+
     /// Prints without end on both streams.
     pub(crate) fn floods(self) -> &'static str {
         match self {

@@ -59,7 +59,7 @@ impl Real {
 
     /// `das` with a policy that names the images of these tests, so that nothing is pulled.
     pub(crate) fn das(&self) -> Cli<'_> {
-        Cli::new(self).env("DAS_POLICY", self.policy().to_str().expect("a plain path"))
+        Cli::new(self).env("DAS_POLICY", self.policy())
     }
 
     /// `das run` of a program in a language.
@@ -68,10 +68,15 @@ impl Real {
     }
 
     /// The policy file of these tests.
-    pub(crate) fn policy(&self) -> PathBuf {
-        let path = self.home.path().join("policy.json");
-        fs::write(&path, Language::policy().to_string()).expect("a writable directory");
-        path
+    pub(crate) fn policy(&self) -> String {
+        self.write("policy.json", &Language::policy().to_string())
+    }
+
+    /// Writes a file into the home and gives its path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        let path = self.home.path().join(name);
+        fs::write(&path, text).expect("a writable directory");
+        path.into_os_string().into_string().expect("a plain path")
     }
 
     /// A directory with this configuration of the Docker client, for `DOCKER_CONFIG`.

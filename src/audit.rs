@@ -126,6 +126,7 @@ impl Pending {
 
 /// One line of the log.
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "it is a line of JSON, not a state")]
 struct Record<'a> {
     timestamp: String,
     language: &'a str,
@@ -149,6 +150,8 @@ struct Record<'a> {
     stdout_bytes: u64,
     stderr_bytes: u64,
     run_id: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    warm: bool,
     runtime: Option<&'a str>,
     engine: &'a str,
 }
@@ -178,6 +181,7 @@ impl<'a> Record<'a> {
             stdout_bytes: outcome.stdout.total(),
             stderr_bytes: outcome.stderr.total(),
             run_id: &outcome.run_id,
+            warm: outcome.warm,
             runtime: policy.runtime.as_ref().map(RuntimeName::as_str),
             engine,
         }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use wait_timeout::ChildExt as _;
@@ -59,9 +59,10 @@ struct Process {
 /// One container on the list. Dropping it takes the container off.
 #[derive(Debug)]
 #[must_use = "a container is guarded for as long as its guard lives"]
-pub struct Guard<'a> {
-    watchdog: &'a Watchdog,
+pub struct Guard {
+    watchdog: Arc<Watchdog>,
     name: ContainerName,
+    kept: bool,
 }
 
 impl Watchdog {
@@ -71,7 +72,7 @@ impl Watchdog {
     }
 
     /// Puts a container on the list, which must happen before its client is spawned.
-    pub fn guard(&self, name: &ContainerName) -> io::Result<Guard<'_>> {
+    pub fn guard(self: &Arc<Self>, name: &ContainerName) -> io::Result<Guard> {
         let mut state = self.lock();
         state.live.insert(name.to_string());
         if !state.tells(&format!("+ {name}\n")) {
@@ -82,7 +83,7 @@ impl Watchdog {
             }
             state.process = Some(process);
         }
-        Ok(Guard { watchdog: self, name: name.clone() })
+        Ok(Guard { watchdog: Arc::clone(self), name: name.clone(), kept: false })
     }
 
     fn start(&self) -> io::Result<Process> {
@@ -116,16 +117,19 @@ impl State {
     }
 }
 
-impl Guard<'_> {
+impl Guard {
     /// Leaves the container on the list: the engine does not confirm that it is gone, so the
     /// watchdog tries again when das is.
-    pub fn keep(self) {
-        std::mem::forget(self);
+    pub fn keep(mut self) {
+        self.kept = true;
     }
 }
 
-impl Drop for Guard<'_> {
+impl Drop for Guard {
     fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
         let mut state = self.watchdog.lock();
         state.live.remove(self.name.as_str());
         // A watchdog that is gone has no list any more.
@@ -195,7 +199,7 @@ mod tests {
     #[test]
     fn containers_on_the_list_are_removed_when_das_is_gone_and_others_are_not() {
         let dir = tempfile::tempdir().unwrap();
-        let watchdog = Watchdog::new(recorder(dir.path()));
+        let watchdog = Arc::new(Watchdog::new(recorder(dir.path())));
         let names = [name(), name(), name()];
         let [first, second, third] = names.each_ref().map(|name| watchdog.guard(name).unwrap());
         drop(second);
@@ -207,7 +211,7 @@ mod tests {
     #[test]
     fn a_watchdog_without_containers_ends_without_a_word() {
         let dir = tempfile::tempdir().unwrap();
-        let watchdog = Watchdog::new(recorder(dir.path()));
+        let watchdog = Arc::new(Watchdog::new(recorder(dir.path())));
         drop(watchdog.guard(&name()).unwrap());
         assert_eq!(first_call_after_death(&watchdog, dir.path()), None);
     }
@@ -215,7 +219,7 @@ mod tests {
     #[test]
     fn a_container_whose_end_is_unconfirmed_stays_on_the_list() {
         let dir = tempfile::tempdir().unwrap();
-        let watchdog = Watchdog::new(recorder(dir.path()));
+        let watchdog = Arc::new(Watchdog::new(recorder(dir.path())));
         let name = name();
         watchdog.guard(&name).unwrap().keep();
         let call = first_call_after_death(&watchdog, dir.path());
@@ -225,7 +229,7 @@ mod tests {
     #[test]
     fn a_watchdog_that_was_killed_is_replaced_and_told_what_its_predecessor_knew() {
         let dir = tempfile::tempdir().unwrap();
-        let watchdog = Watchdog::new(recorder(dir.path()));
+        let watchdog = Arc::new(Watchdog::new(recorder(dir.path())));
         let names = [name(), name()];
         let first = watchdog.guard(&names[0]).unwrap();
         {

@@ -97,6 +97,18 @@ pub enum CliError {
     /// The output cannot be written.
     #[error("cannot write the output")]
     Write(#[source] io::Error),
+    /// das does not know where it is.
+    #[error("cannot tell the path of das itself")]
+    OwnPath(#[source] io::Error),
+    /// A path that no configuration file can hold.
+    #[error("the path `{}` is not valid UTF-8", path.display())]
+    NotText {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The server cannot go on.
+    #[error("cannot serve the client")]
+    Serve(#[source] io::Error),
     /// Signals cannot be handled, so that an interrupted run could leave its container.
     #[error("cannot handle signals")]
     Signals(#[source] io::Error),
@@ -149,6 +161,8 @@ impl CliError {
             | Self::Make(_)
             | Self::Useless { .. }
             | Self::Write(_)
+            | Self::OwnPath(_)
+            | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
             Self::Read { .. }
             | Self::ReadStdin(_)
@@ -157,6 +171,7 @@ impl CliError {
             | Self::Refused(_)
             | Self::Language { .. }
             | Self::NoProgram
+            | Self::NotText { .. }
             | Self::Offered(_)
             | Self::Package(_)
             | Self::NotMade { .. }
@@ -196,6 +211,9 @@ impl CliError {
             | Self::Run(RunError::Refused(_) | RunError::Policy(_))
             | Self::Explain(_)
             | Self::Write(_)
+            | Self::OwnPath(_)
+            | Self::NotText { .. }
+            | Self::Serve(_)
             | Self::Signals(_) => None,
         }
     }

@@ -9,10 +9,12 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 mod error;
 mod explain;
+mod mcp;
 mod image;
 mod meta;
 mod policy;
 mod policy_args;
+mod report;
 mod run;
 mod signals;
 mod source;
@@ -42,6 +44,7 @@ enum Command {
     Run(Box<run::RunArgs>),
     Explain(Box<explain::ExplainArgs>),
     Policy(Box<policy::PolicyCommand>),
+    Mcp(Box<mcp::McpArgs>),
     Image(Box<image::ImageCommand>),
     Completions(meta::CompletionsArgs),
     Man(meta::ManArgs),
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => args.execute(),
         Command::Explain(args) => args.execute(),
         Command::Policy(args) => args.execute(),
+        Command::Mcp(args) => args.execute(),
         Command::Image(args) => args.execute(),
         Command::Completions(args) => args.execute(&mut Args::command()),
         Command::Man(args) => args.execute(&Args::command()),

@@ -92,8 +92,7 @@ impl PolicyFileArgs {
 impl PolicyArgs {
     /// The effective policy: defaults, then the file, then the flags.
     pub(super) fn resolve(&self) -> Result<SandboxPolicy, CliError> {
-        let named = self.policy.as_deref().filter(|path| !path.as_os_str().is_empty());
-        let mut policy = named.map_or_else(|| Ok(SandboxPolicy::default()), read_policy)?;
+        let mut policy = self.file().map_or_else(|| Ok(SandboxPolicy::default()), read_policy)?;
         self.apply(&mut policy)?;
         policy.check().map_err(CliError::Policy)?;
         Ok(policy)
@@ -107,6 +106,65 @@ impl PolicyArgs {
             set_image(&mut policy, &name, image.clone());
         }
         Ok(policy)
+    }
+
+    /// The policy file, if one is named.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.policy.as_deref().filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// The flags as words of a command line that means the same in any directory; `file` stands
+    /// for the policy file, and `absolute` makes the other paths whole.
+    pub(super) fn words(
+        &self,
+        file: Option<&str>,
+        absolute: impl Fn(&Path) -> Result<String, CliError>,
+    ) -> Result<Vec<String>, CliError> {
+        let Self {
+            policy: _,
+            timeout,
+            memory,
+            cpus,
+            pids,
+            tmpfs,
+            nofile,
+            max_output,
+            image,
+            user,
+            env,
+            work_dir,
+            allow_network,
+            runtime,
+            engine,
+            pull,
+        } = self;
+        let work_dir = work_dir.as_deref().map(parse_work_dir).transpose()?;
+        let mut words = Vec::new();
+        let mut flag = |name: &str, value: Option<String>| {
+            words.extend(value.into_iter().flat_map(|value| [format!("--{name}"), value]));
+        };
+        flag("policy", file.map(str::to_owned));
+        flag("timeout", said(timeout.as_ref()));
+        flag("memory", said(memory.as_ref()));
+        flag("cpus", said(cpus.as_ref()));
+        flag("pids", said(pids.as_ref()));
+        flag("tmpfs", said(tmpfs.as_ref()));
+        flag("nofile", said(nofile.as_ref()));
+        flag("max-output", said(max_output.as_ref()));
+        flag("image", said(image.as_ref()));
+        flag("user", said(user.as_ref()));
+        for (name, value) in env {
+            flag("env", Some(format!("{name}={value}")));
+        }
+        if let Some(WorkDir { path, writable }) = work_dir {
+            let mode = if writable { "rw" } else { "ro" };
+            flag("work-dir", Some(format!("{}:{mode}", absolute(&path)?)));
+        }
+        flag("runtime", said(runtime.as_ref()));
+        flag("engine", said(engine.as_ref()));
+        flag("pull", pull.map(|pull| pull_name(pull).to_owned()));
+        words.extend(allow_network.then(|| "--allow-network".to_owned()));
+        Ok(words)
     }
 
     fn apply(&self, policy: &mut SandboxPolicy) -> Result<(), CliError> {
@@ -147,6 +205,10 @@ impl PolicyArgs {
         }
         Ok(())
     }
+}
+
+fn said(value: Option<&impl ToString>) -> Option<String> {
+    value.map(ToString::to_string)
 }
 
 fn set<T>(value: &mut T, said: Option<T>) {
@@ -190,6 +252,14 @@ fn parse_env(said: &str) -> Result<(EnvName, String), String> {
     let (name, value) = said.split_once('=').ok_or("expected NAME=VALUE")?;
     let name = name.parse::<EnvName>().map_err(|error| error.to_string())?;
     Ok((name, value.to_owned()))
+}
+
+fn pull_name(pull: PullPolicy) -> &'static str {
+    match pull {
+        PullPolicy::Never => "never",
+        PullPolicy::Missing => "missing",
+        PullPolicy::Always => "always",
+    }
 }
 
 fn parse_pull(said: &str) -> Result<PullPolicy, PolicyError> {

@@ -14,20 +14,29 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::outcome::classify::StopCause;
 use crate::runner::Stopper;
 
-/// Ends the run at the first signal and das at the second, for somebody who cannot wait.
+/// Ends the run at the first signal and das at the second, for somebody who cannot wait. When the
+/// run is over, the first one ends das.
 pub(super) fn stop_on_signals(stopper: &Stopper) -> io::Result<()> {
+    let stopper = stopper.clone();
+    on_first_signal(move |signal| {
+        if stopper.is_over() {
+            die_of(signal);
+        }
+        stopper.stop(StopCause::Signal(signal));
+    })
+}
+
+/// Calls `act` at the first signal and ends das at the second.
+pub(super) fn on_first_signal(act: impl FnOnce(i32) + Send + 'static) -> io::Result<()> {
     let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
     let mut signals = Signals::new(handled)?;
-    let stopper = stopper.clone();
+    let mut act = Some(act);
     thread::spawn(move || {
-        let mut first = true;
         for signal in signals.forever() {
-            if first {
-                stopper.stop(StopCause::Signal(signal));
-            } else {
-                die_of(signal);
+            match act.take() {
+                Some(act) => act(signal),
+                None => drop(die_of(signal)),
             }
-            first = false;
         }
     });
     Ok(())

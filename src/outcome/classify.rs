@@ -14,7 +14,7 @@ const NOT_FOUND: i32 = 127;
 const NOT_EXECUTABLE: i32 = 126;
 
 /// SIGKILL's exit code: the OOM killer's, and that of `docker kill`.
-const KILLED: i32 = 137;
+pub(crate) const KILLED: i32 = 137;
 
 /// Exit codes that the engine's client gives for failures of its own.
 const CLIENT_CODES: [i32; 4] = [1, 125, NOT_EXECUTABLE, NOT_FOUND];
@@ -200,6 +200,10 @@ fn from_record(record: Record, client: ClientEnd, evidence: &Evidence<'_>) -> En
 
 /// The program never ran, so all of stderr is the engine's own words and may be read.
 fn never_ran(code: i32, evidence: &Evidence<'_>) -> Ending {
+    if evidence.engine_words.trim().is_empty() {
+        // Then the record is not to be believed: an engine says why it starts nothing.
+        return Ending::Failed(Failure::EndUnknown);
+    }
     if exec_failed(evidence) && matches!(code, NOT_FOUND | NOT_EXECUTABLE) {
         return Ending::CannotStart(code);
     }
@@ -338,6 +342,12 @@ mod tests {
     fn a_client_that_died_is_no_verdict_on_a_program_whose_end_is_recorded() {
         assert_eq!(classify(&evidence(ClientEnd::Lost, died(5))).exit_code(), Some(5));
         assert_eq!(classify(&evidence(ClientEnd::Lost, RAN)), Ending::Failed(Failure::EndUnknown));
+    }
+
+    #[test]
+    fn a_silent_engine_without_a_record_leaves_the_end_unknown() {
+        let ending = classify(&evidence(ClientEnd::Exited(137), Record::default()));
+        assert_eq!(ending, Ending::Failed(Failure::EndUnknown));
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub struct Outcome {
     /// What the owner of the policy should know: walls that are open or not enforced, a
     /// container whose end is not confirmed.
     pub warnings: Vec<String>,
+    /// Whether it ran in a container that was started ahead.
+    pub warm: bool,
     /// The language it was run as.
     pub language: LanguageName,
     /// The image it ran in.

@@ -75,7 +75,7 @@ impl SandboxPolicy {
 
     /// The numbers of the policy, each with its key.
     #[expect(clippy::cast_precision_loss, reason = "values beyond 2^53 are out of every range")]
-    fn numbers(&self) -> [(&'static str, f64); 10] {
+    fn numbers(&self) -> [(&'static str, f64); 11] {
         [
             ("timeout_seconds", self.timeout_seconds),
             ("memory_mb", self.memory_mb as f64),
@@ -86,6 +86,7 @@ impl SandboxPolicy {
             ("max_output_bytes", self.max_output_bytes as f64),
             ("max_code_bytes", self.max_code_bytes as f64),
             ("warm", self.warm as f64),
+            ("warm_idle_seconds", self.warm_idle_seconds as f64),
             ("max_concurrent", self.max_concurrent as f64),
         ]
     }

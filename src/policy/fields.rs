@@ -44,7 +44,7 @@ pub enum Nullable {
 }
 
 /// Every key, in the order in which a policy is printed.
-pub const FIELDS: [Field; 19] = [
+pub const FIELDS: [Field; 20] = [
     Field {
         key: "timeout_seconds",
         help: "how long a program may run, in seconds",
@@ -126,6 +126,11 @@ pub const FIELDS: [Field; 19] = [
         key: "warm",
         help: "parked single-use containers for each language in use (das mcp alone)",
         kind: Kind::Whole(0, 32),
+    },
+    Field {
+        key: "warm_idle_seconds",
+        help: "how long a parked container may wait unused, in seconds (das mcp alone)",
+        kind: Kind::Whole(1, 86_400),
     },
     Field {
         key: "max_concurrent",

@@ -65,6 +65,8 @@ pub struct SandboxPolicy {
     pub pull: PullPolicy,
     /// Parked single-use containers for each language in use: 0 to 32 (`das mcp` alone).
     pub warm: u64,
+    /// How long a parked container may wait unused, in seconds: 1 to 86400 (`das mcp` alone).
+    pub warm_idle_seconds: u64,
     /// Runs at once: 1 to 256 (`das mcp` alone).
     pub max_concurrent: u64,
 }
@@ -90,6 +92,7 @@ impl Default for SandboxPolicy {
             work_dir: None,
             pull: PullPolicy::Missing,
             warm: 1,
+            warm_idle_seconds: 300,
             max_concurrent: 4,
         }
     }

@@ -56,10 +56,13 @@ impl Clock {
     /// When the program began to run, at the earliest, by das's own clock.
     pub(super) fn start(self, record: &Record) -> Start {
         match (self, record.start_delay()) {
-            (Self::FromClaim { claimed, .. }, _) => Start::At(claimed),
             (Self::FromStart(spawned), Some(delay)) => Start::At(spawned + delay),
-            (Self::FromStart(spawned), None) if record.ran() => Start::At(spawned),
-            (Self::FromStart(_), None) => Start::Never,
+            // It may have been claimed before the engine had started it.
+            (Self::FromClaim { spawned, claimed }, Some(delay)) => {
+                Start::At(claimed.max(spawned + delay))
+            }
+            (clock, None) if record.ran() => Start::At(clock.begun()),
+            (Self::FromStart(_) | Self::FromClaim { .. }, None) => Start::Never,
         }
     }
 

@@ -1,23 +1,18 @@
 //! Gets the image of a run, if the run turns out to lack it.
 
-use super::{Happened, Host, Run, Watch};
+use super::Host;
+use super::run::{Happened, Run, Watch};
 use crate::images::ensure::{Choice, Ensured, Wanted};
 use crate::names::ImageRef;
 use crate::outcome::classify::Ending;
 use crate::outcome::failure::Failure;
 use crate::policy::PullPolicy;
-use crate::tag::RunTag;
 
 impl Run<'_> {
     /// Asking the engine for the image before each run would cost every run what only the few
     /// need that lack it. So it is asked for when the engine has said that it is missing, or when
     /// the policy wants a fresh one.
-    pub(super) fn attempt(
-        &mut self,
-        host: &Host,
-        tag: &RunTag,
-        watch: &Watch,
-    ) -> Result<Happened, Failure> {
+    pub(super) fn attempt(&mut self, host: &Host, watch: &Watch) -> Result<Happened, Failure> {
         let wanted = self.plan.image().clone();
         let pull = self.sandbox.policy.policy().pull;
         match self.sandbox.images.known(&wanted) {
@@ -25,12 +20,12 @@ impl Run<'_> {
             None if pull == PullPolicy::Always => self.fetch(host, &wanted, watch)?,
             None => {}
         }
-        let happened = self.spawn(host, tag, watch)?;
+        let happened = self.spawn(host, watch)?;
         if pull == PullPolicy::Never || !lacks_its_image(&happened) {
             return Ok(happened);
         }
         self.fetch(host, &wanted, watch)?;
-        self.spawn(host, tag, watch)
+        self.spawn(host, watch)
     }
 
     fn fetch(&mut self, host: &Host, image: &ImageRef, watch: &Watch) -> Result<(), Failure> {

@@ -130,6 +130,16 @@ impl<'a> Running<'a> {
         self.wait_for(&self.stderr, "stderr", text);
     }
 
+    /// Waits until it has printed a whole line on stdout that `find` finds.
+    #[track_caller]
+    pub(crate) fn wait_for_line<T>(&self, what: &str, find: impl Fn(&str) -> Option<T>) -> T {
+        let whole_lines = |bytes: &[u8]| {
+            let end = bytes.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
+            String::from_utf8_lossy(&bytes[..end]).lines().find_map(&find)
+        };
+        eventually(what, || self, || whole_lines(&self.stdout.bytes()))
+    }
+
     /// The output so far.
     pub(crate) fn stdout(&self) -> Vec<u8> {
         self.stdout.bytes()

@@ -1,0 +1,63 @@
+//! Serves one client until it goes, or until a signal comes.
+
+use std::io;
+use std::sync::mpsc::{Receiver, channel};
+
+use super::{ServeArgs, parent};
+use crate::audit::AuditLog;
+use crate::cli::{CliError, Exit, signals, status};
+use crate::language::DEFAULT_LANGUAGE;
+use crate::mcp::{self, End, Ended};
+use crate::sandbox::Sandbox;
+
+impl ServeArgs {
+    pub(super) fn execute(self) -> Result<Exit, CliError> {
+        let sandbox = self.sandbox()?;
+        for warning in sandbox.policy().warnings() {
+            status::warn(&warning);
+        }
+        if sandbox.policy().policy().warm > 0 {
+            status::note(
+                "containers are kept ready for the next calls; `warm` of 0 in the policy stops that",
+            );
+        }
+        let server = mcp::server(sandbox, status::warn);
+        let stopper = server.stopper();
+        let (sender, caught) = channel();
+        signals::on_first_signal(move |signal| {
+            // Sent before the stop, so that whoever sees the end can tell its cause.
+            sender.send(signal).ok();
+            stopper.stop();
+        })
+        .map_err(CliError::Signals)?;
+        parent::stop_when_gone(server.stopper());
+        let ended = server.serve(io::stdin(), io::stdout()).map_err(CliError::Serve)?;
+        exit(ended, &caught)
+    }
+
+    fn sandbox(&self) -> Result<Sandbox, CliError> {
+        let policy = mcp::fitting(self.policy.resolve_for(DEFAULT_LANGUAGE)?);
+        let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
+        let log = self.audit_log.as_ref().filter(|path| !path.as_os_str().is_empty());
+        Ok(match log {
+            Some(path) => sandbox.with_audit(AuditLog::new(path)),
+            None => sandbox,
+        })
+    }
+}
+
+fn exit(ended: Ended, caught: &Receiver<i32>) -> Result<Exit, CliError> {
+    let Ended { end, unfinished } = ended;
+    if unfinished > 0 {
+        status::warn(&format!(
+            "{unfinished} runs had not ended when das did; their containers are removed after it"
+        ));
+    }
+    match end {
+        End::InputEnded => Ok(Exit::Code(0)),
+        End::Stopped => Ok(caught.try_recv().map_or(Exit::Code(0), Exit::Signal)),
+        End::InputFailed(error) => Err(CliError::ReadStdin(error)),
+        End::OutputFailed(error) => Err(CliError::Write(error)),
+        End::OutputStuck => Err(CliError::Serve(io::Error::other("the client does not read"))),
+    }
+}

@@ -1,0 +1,287 @@
+//! One run, from its plan to its outcome.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::code::Code;
+use super::{Host, Sandbox};
+use crate::capture::Captured;
+use crate::engine::Facts;
+use crate::engine::command::CommandError;
+use crate::images::ensure::Progress;
+use crate::outcome::Outcome;
+use crate::outcome::classify::{self, Ending, Evidence, Stopping};
+use crate::outcome::failure::Failure;
+use crate::outcome::hints;
+use crate::plan::Plan;
+use crate::plan::argv::Argv;
+use crate::runner::{Fate, Launch, Live, Program, Ran, Stopper};
+use crate::tag::RunTag;
+use crate::watchdog::Guard;
+
+/// How much of the end of stderr a hint looks at.
+const HINT_BYTES: usize = 4096;
+
+/// How many names are tried for a container before the engine is believed to refuse them all.
+const NAME_ATTEMPTS: u32 = 5;
+
+/// Who watches a run and may end it.
+pub(super) struct Watch {
+    pub(super) live: Live,
+    pub(super) progress: Progress,
+    pub(super) stopper: Stopper,
+}
+
+/// One run, everything about it decided but its end.
+pub(super) struct Run<'a> {
+    pub(super) sandbox: &'a Sandbox,
+    pub(super) plan: Plan,
+    pub(super) code: Code,
+    /// What is to be said about its image.
+    pub(super) notice: Option<String>,
+}
+
+/// What is known of a run that is over.
+pub(super) struct Happened {
+    pub(super) ending: Ending,
+    stdout: Captured,
+    stderr: Captured,
+    duration: Duration,
+    warnings: Vec<String>,
+    container: Container,
+    /// The random part of the container's name.
+    run_id: String,
+}
+
+/// Which container a program ran in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Container {
+    /// One that was made for it.
+    Fresh,
+    /// One that was parked before.
+    Parked,
+}
+
+impl Run<'_> {
+    pub(super) fn execute(mut self, watch: &Watch) -> Outcome {
+        let started = Instant::now();
+        if let Some(cause) = watch.stopper.cause() {
+            let happened = self.never_began(Ending::Cancelled(cause), started.elapsed());
+            return self.outcome(happened);
+        }
+        let happened = match &self.sandbox.host {
+            Err(failure) => Err(failure.clone()),
+            Ok(host) => self.attempt(host, watch),
+        };
+        let happened = happened.unwrap_or_else(|failure| {
+            // An image that is not fetched because the run was stopped is no failure.
+            let stopped = watch.stopper.cause().map(Ending::Cancelled);
+            self.never_began(stopped.unwrap_or(Ending::Failed(failure)), started.elapsed())
+        });
+        self.outcome(happened)
+    }
+
+    fn never_began(&self, ending: Ending, duration: Duration) -> Happened {
+        Happened {
+            ending,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            duration,
+            warnings: Vec::new(),
+            container: Container::Fresh,
+            run_id: self.tag().id().to_owned(),
+        }
+    }
+
+    fn tag(&self) -> RunTag {
+        RunTag::new(&self.sandbox.owner, self.plan.timeout())
+    }
+
+    /// Runs in a parked container where one waits, and in a fresh one otherwise.
+    pub(super) fn spawn(&self, host: &Host, watch: &Watch) -> Result<Happened, Failure> {
+        match self.spawn_parked(host, watch) {
+            Some(happened) => Ok(happened),
+            None => self.spawn_fresh(host, watch),
+        }
+    }
+
+    /// None where no container was parked, or the one that was had ended unnoticed: then no byte
+    /// of the code has run, and a fresh container may run it.
+    fn spawn_parked(&self, host: &Host, watch: &Watch) -> Option<Happened> {
+        let pool = host.pool.as_ref()?;
+        let parked = pool.claim(&self.plan);
+        let happened = parked.and_then(|parked| {
+            let tag = parked.waiting.tag().clone();
+            let ran = parked.waiting.claim(self.program(watch));
+            release(parked.guard, ran.fate);
+            let missed = ran.unclaimed && ran.stopping == Stopping::No;
+            (!missed).then(|| self.judge(&tag, ran, Container::Parked))
+        });
+        // The language is in use, and one container less is parked: to be mended after the answer.
+        pool.expect(&self.plan);
+        happened
+    }
+
+    fn spawn_fresh(&self, host: &Host, watch: &Watch) -> Result<Happened, Failure> {
+        let mut attempts = 0;
+        loop {
+            let happened = self.spawn_named(host, &self.tag(), watch)?;
+            attempts += 1;
+            let taken = happened.ending == Ending::Failed(Failure::NameTaken);
+            if !taken || attempts == NAME_ATTEMPTS {
+                return Ok(happened);
+            }
+        }
+    }
+
+    fn spawn_named(&self, host: &Host, tag: &RunTag, watch: &Watch) -> Result<Happened, Failure> {
+        let Host { engine, watchdog, pool: _ } = host;
+        // A container that nobody would remove if das were killed is not started.
+        let guard = watchdog.guard(&tag.container()).map_err(|error| {
+            Failure::Engine(format!("cannot start the watchdog of containers: {error}"))
+        })?;
+        let launch = Launch {
+            engine: engine.clone(),
+            command: Argv::new(engine.facts(), &self.plan, tag).command_line(),
+            tag: tag.clone(),
+            output_cap: self.sandbox.output_cap(),
+        };
+        let waiting = launch.start().map_err(|error| spawn_failure(engine.facts(), &error))?;
+        let ran = waiting.run(self.program(watch));
+        release(guard, ran.fate);
+        Ok(self.judge(tag, ran, Container::Fresh))
+    }
+
+    fn program<'a>(&self, watch: &'a Watch) -> Program<'a> {
+        Program {
+            code: Arc::clone(&self.code.bytes),
+            timeout: self.plan.timeout(),
+            live: watch.live.clone(),
+            stopper: &watch.stopper,
+        }
+    }
+
+    fn judge(&self, tag: &RunTag, ran: Ran, container: Container) -> Happened {
+        let Ran {
+            client,
+            stopping,
+            record,
+            fate,
+            stdout,
+            stderr,
+            engine_words,
+            duration,
+            unclaimed: _,
+        } = ran;
+        let ending = classify::classify(&Evidence {
+            client,
+            stopping,
+            record,
+            engine_words: &engine_words,
+            interpreter: self.plan.interpreter(),
+        });
+        // Where nothing ran, the hint has it.
+        let said = if ending.verdict().is_of_the_program() { engine_words.as_str() } else { "" };
+        let removal = self.removal(tag);
+        let warnings = engine_warnings(said).chain(unconfirmed(fate, &ending, &removal)).collect();
+        let run_id = tag.id().to_owned();
+        Happened { ending, stdout, stderr, duration, warnings, container, run_id }
+    }
+
+    /// What a person can type to remove the container.
+    fn removal(&self, tag: &RunTag) -> String {
+        let engine = self.sandbox.host.as_ref().map_or("docker", |host| host.program());
+        format!("{engine} rm -f {}", tag.container())
+    }
+
+    fn outcome(self, happened: Happened) -> Outcome {
+        let Happened { ending, stdout, stderr, duration, warnings, container, run_id } = happened;
+        Outcome {
+            verdict: ending.verdict(),
+            exit_code: ending.exit_code(),
+            signal: ending.signal(),
+            hint: self.hint(&ending, &stdout, &stderr),
+            stdout,
+            stderr,
+            duration,
+            warnings: self.warnings().into_iter().chain(warnings).collect(),
+            language: self.plan.language().clone(),
+            image: self.plan.image().clone(),
+            warm: container == Container::Parked,
+            code_sha256: self.code.sha256,
+            run_id,
+        }
+    }
+
+    fn hint(&self, ending: &Ending, stdout: &Captured, stderr: &Captured) -> Option<String> {
+        let bytes = stderr.bytes();
+        let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(HINT_BYTES)..]);
+        hints::hint(
+            ending,
+            &hints::Context {
+                language: self.plan.language().as_str(),
+                image: self.plan.image().as_str(),
+                code: &self.code.bytes,
+                stderr: &end,
+                silent: stdout.total() + stderr.total() == 0,
+                limits: self.plan.limits(),
+            },
+        )
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let own = self.notice.iter().chain(&self.code.warning).cloned();
+        self.sandbox.policy.warnings().into_iter().chain(own).collect()
+    }
+}
+
+/// What the engine said before the program ran: a limit that is not enforced must be said.
+fn engine_warnings(words: &str) -> impl Iterator<Item = String> + '_ {
+    words.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| {
+        let text: String = line.chars().filter(|c| !c.is_control()).take(300).collect();
+        format!("the engine says: {}", text.strip_prefix("WARNING: ").unwrap_or(&text))
+    })
+}
+
+/// What to say where nobody knows whether the container is gone.
+fn unconfirmed(fate: Fate, ending: &Ending, removal: &str) -> Option<String> {
+    let remove = format!("`{removal}` removes it");
+    match (fate, ending) {
+        (Fate::Gone, _)
+        // The engine was never reached, so it made nothing.
+        | (_, Ending::Failed(Failure::NoEngine(_) | Failure::BadEndpoint(_) | Failure::Forbidden(_))) => None,
+        (Fate::Unconfirmed, Ending::Failed(Failure::Unreachable(_))) => {
+            Some(format!("if the engine made the container before it went away, {remove}"))
+        }
+        (Fate::Unconfirmed, _) => {
+            Some(format!("the engine does not confirm that the container is gone: {remove}"))
+        }
+    }
+}
+
+/// A container whose end is not confirmed stays on the watchdog's list.
+fn release(guard: Guard, fate: Fate) {
+    match fate {
+        Fate::Gone => drop(guard),
+        Fate::Unconfirmed => guard.keep(),
+    }
+}
+
+fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
+    match error {
+        CommandError::NotFound { .. } => Failure::NoEngine(error.to_string()),
+        CommandError::Spawn { source, .. } => {
+            let what = format!("cannot start `{}`: {source}", facts.program);
+            match source.kind() {
+                // The policy's variables fill more than the system passes on.
+                io::ErrorKind::ArgumentListTooLong => Failure::Engine(what),
+                _ => Failure::NoEngine(what),
+            }
+        }
+        CommandError::TimedOut { .. }
+        | CommandError::Stopped { .. }
+        | CommandError::Wait { .. }
+        | CommandError::Feed { .. } => Failure::Engine(error.to_string()),
+    }
+}

@@ -9,8 +9,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 mod error;
 mod explain;
-mod mcp;
 mod image;
+mod mcp;
 mod meta;
 mod policy;
 mod policy_args;

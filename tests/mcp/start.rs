@@ -7,6 +7,8 @@ use serde_json::json;
 use super::session::{Session, modern, programs};
 use crate::support::{Das, Place as _, StandIn};
 
+const WARM_0: &str = r#"{"warm": 0}"#;
+
 #[test]
 fn the_engine_is_not_touched_before_the_first_run() {
     let stand_in = StandIn::new();
@@ -23,7 +25,7 @@ fn the_engine_is_not_touched_before_the_first_run() {
 #[test]
 fn a_missing_engine_is_a_tool_error_that_says_how_to_mend_it() {
     let stand_in = StandIn::new();
-    let mut session = Session::with(Das::new(&stand_in), &["--engine", "/nowhere/docker"]);
+    let mut session = Session::with_policy(&stand_in, WARM_0, &["--engine", "/nowhere/docker"]);
     session.initialize("2025-11-25");
     session.call(1, "hello");
     let answer = session.answer(&json!(1));
@@ -45,7 +47,7 @@ fn a_refused_policy_ends_das_before_it_serves() {
 #[test]
 fn a_run_that_cannot_be_recorded_does_not_run() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in), &["--audit-log", "none/audit.jsonl"]);
+    let mut session = Session::with_policy(&stand_in, WARM_0, &["--audit-log", "none/audit.jsonl"]);
     session.call(1, "hello");
     let answer = session.answer(&json!(1));
     assert_eq!(answer["result"]["structuredContent"]["verdict"], "sandbox_error");
@@ -57,7 +59,7 @@ fn a_run_that_cannot_be_recorded_does_not_run() {
 #[test]
 fn every_call_is_recorded() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in), &["--audit-log", "audit.jsonl"]);
+    let mut session = Session::with_policy(&stand_in, WARM_0, &["--audit-log", "audit.jsonl"]);
     for (id, code) in ["hello", "fail"].iter().enumerate() {
         session.call(id, code);
         session.answer(&json!(id));
@@ -72,7 +74,7 @@ fn every_call_is_recorded() {
 #[test]
 fn what_the_owner_should_know_is_said_on_stderr_at_the_start_and_with_each_run() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in), &["--allow-network"]);
+    let mut session = Session::with_policy(&stand_in, WARM_0, &["--allow-network"]);
     session.call(1, "hello");
     session.answer(&json!(1));
     let finished = session.close();

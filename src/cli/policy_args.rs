@@ -69,6 +69,26 @@ pub(super) struct PolicyArgs {
     pull: Option<PullPolicy>,
 }
 
+/// Where the policy is, and which engine it is for: all that a command needs which runs nothing.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Policy")]
+pub(super) struct PolicyFileArgs {
+    /// Read the policy from this JSON file.
+    #[arg(long, value_name = "FILE", env = "DAS_POLICY")]
+    policy: Option<PathBuf>,
+    /// Which engine: auto, docker, podman, nerdctl or a program's path.
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<EngineChoice>,
+}
+
+impl PolicyFileArgs {
+    /// The effective policy: defaults, then the file, then the engine's flag.
+    pub(super) fn resolve(&self) -> Result<SandboxPolicy, CliError> {
+        let Self { policy, engine } = self.clone();
+        PolicyArgs { policy, engine, ..PolicyArgs::default() }.resolve()
+    }
+}
+
 impl PolicyArgs {
     /// The effective policy: defaults, then the file, then the flags.
     pub(super) fn resolve(&self) -> Result<SandboxPolicy, CliError> {

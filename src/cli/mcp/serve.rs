@@ -19,7 +19,7 @@ impl ServeArgs {
         }
         if sandbox.policy().policy().warm > 0 {
             status::note(
-                "keeps containers ready for the next calls; `warm`: 0 in the policy stops that",
+                "containers are kept ready for the next calls; `warm` of 0 in the policy stops that",
             );
         }
         let sandbox = Arc::new(sandbox.with_parked_containers());

@@ -66,7 +66,7 @@ fn when_the_client_reads_no_more() {
 #[test]
 fn when_sixteen_run_at_once() {
     let stand_in = StandIn::playing(programs());
-    let policy = r#"{"max_concurrent": 16, "warm": 0}"#;
+    let policy = r#"{"max_concurrent": 16}"#;
     let mut session = Session::with_policy(&stand_in, policy, &[]);
     for id in 0..16 {
         session.call(id, "hold");

@@ -29,7 +29,7 @@ fn nothing_is_started_before_the_handshake_is_over() {
     assert!(stand_in.calls().is_empty());
     assert_eq!(
         finished.stderr_text(),
-        "[sandbox] containers are kept ready for the next calls; `warm` of 0 in the policy stops that\n"
+        "[sandbox] containers are kept ready for the next calls; `--warm 0` stops that\n"
     );
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     /// With no containers kept ready, whose number at a given time is anybody's guess.
     pub(super) fn new(stand_in: &'a StandIn) -> Self {
-        Self::with_policy(stand_in, r#"{"warm": 0}"#, &[])
+        Self::with_policy(stand_in, "{}", &[])
     }
 
     /// With this policy and more arguments.
@@ -22,9 +22,8 @@ impl<'a> Session<'a> {
         let file = stand_in.home().join("policy.json");
         fs::write(&file, policy).expect("a writable directory");
         let policy = file.to_str().expect("a temporary directory").to_owned();
-        Self::start(
-            &Das::new(stand_in).args(["mcp", "--policy"]).arg(policy).args(args.iter().copied()),
-        )
+        let das = Das::new(stand_in).args(["mcp", "--warm", "0", "--policy"]).arg(policy);
+        Self::start(&das.args(args.iter().copied()))
     }
 
     pub(super) fn start(das: &Das<'a>) -> Self {

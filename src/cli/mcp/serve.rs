@@ -18,9 +18,7 @@ impl ServeArgs {
             status::warn(&warning);
         }
         if sandbox.policy().policy().warm > 0 {
-            status::note(
-                "containers are kept ready for the next calls; `warm` of 0 in the policy stops that",
-            );
+            status::note("containers are kept ready for the next calls; `--warm 0` stops that");
         }
         let sandbox = Arc::new(sandbox.with_parked_containers());
         let server = mcp::server(Arc::clone(&sandbox), status::warn);

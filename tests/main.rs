@@ -4,5 +4,6 @@ mod explain;
 mod images;
 mod mcp;
 mod stand_in;
+mod stop;
 mod support;
 mod verdicts;

@@ -274,8 +274,8 @@ fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
         CommandError::NotFound { .. } => Failure::NoEngine(error.to_string()),
         CommandError::Spawn { source, .. } => {
             let what = format!("cannot start `{}`: {source}", facts.program);
+            // The policy's variables may fill more than the system passes on.
             if source.kind() == io::ErrorKind::ArgumentListTooLong {
-                // The policy's variables fill more than the system passes on.
                 Failure::Engine(what)
             } else {
                 Failure::NoEngine(what)

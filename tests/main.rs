@@ -7,5 +7,6 @@ mod mcp;
 mod packaging;
 mod real;
 mod stand_in;
+mod stop;
 mod support;
 mod verdicts;

@@ -297,6 +297,12 @@ impl Supervisor<'_> {
             (Stopping::Killed(StopCause::Deadline), ClientEnd::Exited(code)) if code != KILLED => {
                 self.ask()
             }
+            // Whose words are they that are held back?
+            (Stopping::Killed(_), ClientEnd::Exited(_))
+                if watched.record == RecordEvidence::NotNeeded && self.client.stderr.holds() =>
+            {
+                self.ask()
+            }
             // What was learnt at the deadline stands: the kill is what ended it.
             (Stopping::Killed(_), ClientEnd::Exited(_)) | (Stopping::Unconfirmed(_), _) => {
                 watched.record.clone()

@@ -174,6 +174,7 @@ impl Run<'_> {
             duration,
             unclaimed: _,
         } = ran;
+        let ran = record.may_have_run();
         let ending = classify::classify(&Evidence {
             client,
             stopping,
@@ -182,7 +183,7 @@ impl Run<'_> {
             interpreter: self.plan.interpreter(),
         });
         // Where nothing ran, the hint has it.
-        let said = if ending.verdict().is_of_the_program() { engine_words.as_str() } else { "" };
+        let said = if ran && ending.verdict().is_of_the_program() { &engine_words } else { "" };
         let removal = self.removal(tag);
         let warnings = engine_warnings(said).chain(unconfirmed(fate, &ending, &removal)).collect();
         let run_id = tag.id().to_owned();

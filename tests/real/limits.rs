@@ -40,7 +40,8 @@ fn a_program_starts_no_more_processes_than_its_limit() {
     for language in Language::ALL {
         let (outcome, _) = run(language, language.counts_its_processes(), &["--pids", "24"]);
         let printed = outcome["stdout"].as_str().expect("a text");
-        let started: u64 = printed.trim_end().parse().unwrap_or_else(|_| panic!("{outcome}"));
+        let last = printed.lines().last().and_then(|line| line.parse::<u64>().ok());
+        let started = last.unwrap_or_else(|| panic!("{outcome}"));
         // The program itself counts, and an interpreter has threads.
         assert!((1..24).contains(&started), "{language:?}: {outcome}");
         let hint = outcome["hint"].as_str().unwrap_or_default();
@@ -57,9 +58,7 @@ fn a_memory_hog_is_out_of_memory() {
                     work on less at a time, or allow more";
         real.run(language, language.takes_all_memory())
             .args(["--memory", "128"])
-            .stderr(format!(
-                "[sandbox] out_of_memory in [TIME]\n[sandbox] hint: {hint}\n"
-            ))
+            .stderr(format!("[sandbox] out_of_memory in [TIME]\n[sandbox] hint: {hint}\n"))
             .status(137);
     }
 }
@@ -71,9 +70,10 @@ fn tmp_is_as_large_as_the_policy_says_and_counts_as_memory() {
     let (fits, _) = run(Language::Python, &write(7), &["--tmpfs", "8"]);
     assert_eq!(fits["stdout"], "fits\n");
     let (full, code) = run(Language::Python, &write(9), &["--tmpfs", "8"]);
-    assert_eq!((code, &full["hint"]), (1, &json!(
-        "/tmp is full (8 MiB); write less, or delete what is done with"
-    )));
+    assert_eq!(
+        (code, &full["hint"]),
+        (1, &json!("/tmp is full (8 MiB); write less, or delete what is done with"))
+    );
     let (memory, _) = run(Language::Python, &write(100), &["--tmpfs", "128", "--memory", "64"]);
     assert_eq!(memory["verdict"], "out_of_memory");
 }

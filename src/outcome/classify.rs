@@ -229,6 +229,7 @@ mod tests {
     use super::*;
 
     const RAN: Record = Record {
+        id: None,
         created: Some(1),
         started: Some(2),
         oom: false,

@@ -12,6 +12,7 @@ mod real;
 mod record;
 mod redact;
 mod scenario;
+mod second_daemon;
 mod stand_in;
 mod wait;
 
@@ -26,5 +27,6 @@ pub(crate) use real::{Change, Real};
 pub(crate) use record::{Ended, Tar};
 pub(crate) use redact::redact;
 pub(crate) use scenario::Scenario;
+pub(crate) use second_daemon::SecondDaemon;
 pub(crate) use stand_in::{Call, StandIn};
 pub(crate) use wait::eventually;

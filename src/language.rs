@@ -30,13 +30,12 @@ pub const LANGUAGES: [Language; 3] = [
         extensions: &["py"],
         image: "python:3.12-slim",
         // Isolated: neither the environment nor the working directory changes what is imported.
-        command: &["python", "-I", "-"],
-        env: &[
-            // The root is read-only, and nothing is run twice.
-            ("PYTHONDONTWRITEBYTECODE", "1"),
-            // Without it, all that was printed before a timeout would be lost.
-            ("PYTHONUNBUFFERED", "1"),
-        ],
+        // Unbuffered, or all that was printed before a timeout would be lost; said by a flag,
+        // because an isolated interpreter ignores its variables.
+        command: &["python", "-I", "-u", "-"],
+        // For the interpreters that the program starts. The root is read-only, and nothing is
+        // run twice.
+        env: &[("PYTHONDONTWRITEBYTECODE", "1"), ("PYTHONUNBUFFERED", "1")],
     },
     Language {
         name: "node",

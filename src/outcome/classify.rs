@@ -14,7 +14,7 @@ const NOT_FOUND: i32 = 127;
 const NOT_EXECUTABLE: i32 = 126;
 
 /// SIGKILL's exit code: the OOM killer's, and that of `docker kill`.
-const KILLED: i32 = 137;
+pub(crate) const KILLED: i32 = 137;
 
 /// Exit codes that the engine's client gives for failures of its own.
 const CLIENT_CODES: [i32; 4] = [1, 125, NOT_EXECUTABLE, NOT_FOUND];

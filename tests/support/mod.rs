@@ -2,6 +2,7 @@
 //! as a user calls them, and the real daemon for the tests that need one.
 
 mod cli;
+mod language;
 #[path = "../../fake-docker/scenario.rs"]
 mod plain;
 mod process;
@@ -14,12 +15,14 @@ mod stand_in;
 mod wait;
 
 pub(crate) use cli::{Cli, Das, Place};
+pub(crate) use language::Language;
 pub(crate) use plain::{
     Amount, Answer, Daemon, Events, Listing, Load, Orphan, Pull, PullFailure, Stop, Stream, Trigger,
 };
 pub(crate) use process::{Finished, Pipe, Running};
-pub(crate) use real::Real;
+pub(crate) use real::{Change, Real};
 pub(crate) use record::{Ended, Tar};
 pub(crate) use redact::redact;
 pub(crate) use scenario::Scenario;
 pub(crate) use stand_in::{Call, StandIn};
+pub(crate) use wait::eventually;

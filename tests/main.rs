@@ -1,7 +1,7 @@
 //! Integration tests, by subject.
 
-mod image_commands;
 mod explain;
+mod image_commands;
 mod images;
 mod mcp;
 mod real;

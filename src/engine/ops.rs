@@ -2,9 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::Engine;
 use super::command::{CommandError, Finished};
 use super::record::Record;
+use super::{Engine, EngineKind};
 use crate::names::ImageRef;
 use crate::tag::{ContainerName, RunTag};
 
@@ -49,25 +49,29 @@ impl Engine {
 
     /// What the engine remembers of a container, also after its removal.
     pub fn record(&self, tag: &RunTag) -> Result<Record, RecordError> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let until = format!("{}.{:09}", now.as_secs(), now.subsec_nanos());
         let filter = format!("container={}", tag.container());
-        let args = [
-            "events",
-            "--since",
-            "0",
-            "--until",
-            &until,
-            "--filter",
-            &filter,
-            "--format",
-            "{{json .}}",
-        ];
+        let until = self.until_now();
+        let ends = until.iter().map(String::as_str);
+        let asked = ["--filter", &filter, "--format", "{{json .}}"];
+        let args = ["events", "--since", "0"].into_iter().chain(ends).chain(asked);
         let finished = self.command(args).run(self.patience().ask)?;
         if finished.success() {
             Ok(Record::parse(&finished.stdout, tag.owner()))
         } else {
             Err(RecordError::Refused(finished.err()))
+        }
+    }
+
+    /// What makes `events` end when it has told what has been.
+    fn until_now(&self) -> Vec<String> {
+        match self.facts().kind {
+            // Podman's `--until` ends at that time, told or not.
+            EngineKind::Podman => vec!["--stream=false".to_owned()],
+            EngineKind::Docker | EngineKind::Nerdctl => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                let now = format!("{}.{:09}", now.as_secs(), now.subsec_nanos());
+                vec!["--until".to_owned(), now]
+            }
         }
     }
 

@@ -93,6 +93,9 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
     lines.add(["--pids-limit", &pids_limit.to_string()]);
     lines.add(["--ulimit", &format!("nofile={nofile_limit}:{nofile_limit}")]);
     lines.add(["--ulimit", "core=0:0"]);
+    if let Some(most) = facts.most_processes {
+        lines.add(["--ulimit", &format!("nproc={most}:{most}")]);
+    }
     lines.add(["--cap-drop", "ALL"]);
     lines.add(["--security-opt", "no-new-privileges"]);
     lines.add(["--user", &user.to_string()]);

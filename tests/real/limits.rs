@@ -57,9 +57,7 @@ fn a_memory_hog_is_out_of_memory() {
                     work on less at a time, or allow more";
         real.run(language, language.takes_all_memory())
             .args(["--memory", "128"])
-            .stderr(format!(
-                "[sandbox] out_of_memory in [TIME]\n[sandbox] hint: {hint}\n"
-            ))
+            .stderr(format!("[sandbox] out_of_memory in [TIME]\n[sandbox] hint: {hint}\n"))
             .status(137);
     }
 }
@@ -71,9 +69,10 @@ fn tmp_is_as_large_as_the_policy_says_and_counts_as_memory() {
     let (fits, _) = run(Language::Python, &write(7), &["--tmpfs", "8"]);
     assert_eq!(fits["stdout"], "fits\n");
     let (full, code) = run(Language::Python, &write(9), &["--tmpfs", "8"]);
-    assert_eq!((code, &full["hint"]), (1, &json!(
-        "/tmp is full (8 MiB); write less, or delete what is done with"
-    )));
+    assert_eq!(
+        (code, &full["hint"]),
+        (1, &json!("/tmp is full (8 MiB); write less, or delete what is done with"))
+    );
     let (memory, _) = run(Language::Python, &write(100), &["--tmpfs", "128", "--memory", "64"]);
     assert_eq!(memory["verdict"], "out_of_memory");
 }

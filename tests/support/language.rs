@@ -117,9 +117,7 @@ print(count)\n"
                 process.exit();\n"
             }
             // A shell that is refused ends itself.
-            Self::Shell => {
-                "(while :; do sleep 60 & echo; done) 2>/dev/null | wc -l\n"
-            }
+            Self::Shell => "(while :; do sleep 60 & echo; done) 2>/dev/null | wc -l\n",
         }
     }
 

@@ -251,11 +251,14 @@ fn client_proxies(kind: EngineKind, config: Option<&Result<Value, String>>) -> C
     }
 }
 
-/// Podman asks for four million processes unless it is told otherwise, which a das that is itself
-/// confined may not grant.
+/// Podman asks for more processes than a das that is itself confined may grant, unless it is told
+/// otherwise. It lowers its own limit first, to this.
 fn most_processes(kind: EngineKind) -> Option<u64> {
+    const OF_PODMAN: u64 = 32_768;
     match kind {
-        EngineKind::Podman => getrlimit(Resource::Nproc).maximum,
+        EngineKind::Podman => {
+            Some(getrlimit(Resource::Nproc).maximum.unwrap_or(OF_PODMAN).min(OF_PODMAN))
+        }
         EngineKind::Docker | EngineKind::Nerdctl => None,
     }
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::code::Code;
 use super::{Host, Sandbox};
 use crate::capture::Captured;
-use crate::engine::Facts;
 use crate::engine::command::CommandError;
+use crate::engine::{EngineKind, Facts, MemoryKills};
 use crate::images::ensure::Progress;
 use crate::outcome::Outcome;
 use crate::outcome::classify::{self, Ending, Evidence, Stopping};
@@ -227,8 +227,14 @@ impl Run<'_> {
                 stderr: &end,
                 silent: stdout.total() + stderr.total() == 0,
                 limits: self.plan.limits(),
+                memory_kills: self.memory_kills(),
             },
         )
+    }
+
+    fn memory_kills(&self) -> MemoryKills {
+        let kind = self.sandbox.host.as_ref().map(|host| host.engine.facts().kind);
+        kind.map_or(MemoryKills::Recorded, EngineKind::memory_kills)
     }
 
     fn warnings(&self) -> Vec<String> {

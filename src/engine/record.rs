@@ -19,8 +19,6 @@ pub struct Record {
     pub oom: bool,
     /// It ended, with this exit code.
     pub died: Option<i32>,
-    /// When it ended, on the same clock.
-    pub died_at: Option<u64>,
     /// It was removed.
     pub destroyed: bool,
 }
@@ -56,21 +54,13 @@ impl Record {
         Some(Duration::from_nanos(self.started?.saturating_sub(self.created?)))
     }
 
-    /// How long the container ran.
-    pub fn lifetime(&self) -> Option<Duration> {
-        Some(Duration::from_nanos(self.died_at?.saturating_sub(self.started?)))
-    }
-
     fn note(&mut self, event: &Value) {
         let action = ["Action", "status", "Status"].iter().find_map(|key| event[*key].as_str());
         match action {
             Some("create") => self.created = Some(time(event)),
             Some("start") => self.started = Some(time(event)),
             Some("oom") => self.oom = true,
-            Some("die" | "died") => {
-                self.died = exit_code(event);
-                self.died_at = Some(time(event));
-            }
+            Some("die" | "died") => self.died = exit_code(event),
             Some("destroy" | "remove") => self.destroyed = true,
             _ => {}
         }
@@ -124,7 +114,6 @@ mod tests {
             started: Some(5_000_000_007),
             oom: true,
             died: Some(137),
-            died_at: Some(5_000_000_007),
             destroyed: true,
         };
         assert_eq!(Record::parse(lines.join("\n").as_bytes(), "me"), expected);
@@ -137,7 +126,6 @@ mod tests {
         let expected = Record {
             started: Some(5_000_000_000),
             died: Some(3),
-            died_at: Some(0),
             ..Record::default()
         };
         assert_eq!(Record::parse(lines, "me"), expected);

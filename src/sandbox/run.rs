@@ -270,10 +270,11 @@ fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
         CommandError::NotFound { .. } => Failure::NoEngine(error.to_string()),
         CommandError::Spawn { source, .. } => {
             let what = format!("cannot start `{}`: {source}", facts.program);
-            match source.kind() {
-                // The policy's variables fill more than the system passes on.
-                io::ErrorKind::ArgumentListTooLong => Failure::Engine(what),
-                _ => Failure::NoEngine(what),
+            // The policy's variables may fill more than the system passes on.
+            if source.kind() == io::ErrorKind::ArgumentListTooLong {
+                Failure::Engine(what)
+            } else {
+                Failure::NoEngine(what)
             }
         }
         CommandError::TimedOut { .. }

@@ -17,9 +17,7 @@ impl ServeArgs {
             status::warn(&warning);
         }
         if sandbox.policy().policy().warm > 0 {
-            status::note(
-                "containers are kept ready for the next calls; `warm` of 0 in the policy stops that",
-            );
+            status::note("containers are kept ready for the next calls; `--warm 0` stops that");
         }
         let server = mcp::server(sandbox, status::warn);
         let stopper = server.stopper();

@@ -158,6 +158,11 @@ impl Plan {
         self.command.first().map_or("", String::as_str)
     }
 
+    /// Whether it runs with the other's command line: the deadline alone has no flag.
+    pub fn has_same_command_line(&self, other: &Self) -> bool {
+        Self { timeout: other.timeout, ..self.clone() } == *other
+    }
+
     /// The limits that a hint may name.
     pub fn limits(&self) -> Limits {
         Limits {

@@ -86,7 +86,7 @@ fn is_of(event: &Value, owner: &str) -> bool {
 fn time(event: &Value) -> u64 {
     event["timeNano"]
         .as_u64()
-        .or_else(|| Some(event["time"].as_u64()? * 1_000_000_000))
+        .or_else(|| event["time"].as_u64()?.checked_mul(1_000_000_000))
         .unwrap_or(0)
 }
 

@@ -13,6 +13,7 @@ mod record;
 mod redact;
 mod scenario;
 mod stand_in;
+mod terminal;
 mod wait;
 
 pub(crate) use cli::{Cli, Das, Place};

@@ -49,6 +49,12 @@ fn no_such_image(name: &str) -> Answer {
 
 /// What `image inspect` tells of an image, if it is there.
 pub(crate) fn describe(call: &Call, name: &str) -> Result<Option<Value>, Failure> {
+    if name.starts_with("sha256:") {
+        let known = present(call)?.into_iter().map(|(name, image)| details(&name, &image));
+        if let Some(image) = known.into_iter().find(|image| image["Id"] == name) {
+            return Ok(Some(image));
+        }
+    }
     let image = find(call, name)?;
     Ok((image.presence == Presence::Present).then(|| details(&tagged(name), &image)))
 }

@@ -45,13 +45,14 @@ pub(crate) fn import(call: &mut Call, words: &[String]) -> Result<Answer, Failur
     let labels =
         labels(args.values("--change").iter().filter_map(|line| line.strip_prefix("LABEL ")));
     load_image(call, &load, |call| {
-        let Some(id) = receive(call)? else {
+        let received = receive(call)?;
+        if !received.is_tar {
             return Ok(Answer::error(
                 "Error response from daemon: Error processing tar file(exit status 1): unexpected EOF",
             ));
-        };
-        store(call, name, &id, &labels)?;
-        Ok(Answer::ok(format!("{id}\n")))
+        }
+        store(call, name, &received.id, &labels)?;
+        Ok(Answer::ok(format!("{}\n", received.id)))
     })
 }
 
@@ -65,13 +66,17 @@ pub(crate) fn build(call: &mut Call, words: &[String]) -> Result<Answer, Failure
         return Ok(Answer { stderr: format!("{BUILDER}{}", answer.stderr), ..answer });
     }
     let load = call.behaviour(&call.scenario.build);
-    let labels = labels(args.values("--label").iter().map(String::as_str));
+    let flags: Vec<String> = args.values("--label").to_vec();
     load_image(call, &load, |call| {
-        let Some(id) = receive(call)? else {
+        let received = receive(call)?;
+        if !received.is_tar && !received.beginning.starts_with("FROM ") {
             return Ok(Answer::error(
                 "Error response from daemon: dockerfile parse error: unexpected EOF",
             ));
-        };
+        }
+        let said = received.beginning.lines().filter_map(|line| line.strip_prefix("LABEL "));
+        let labels = labels(said.chain(flags.iter().map(String::as_str)));
+        let id = received.id;
         store(call, name, &id, &labels)?;
         let short = &id["sha256:".len()..][..12];
         let stdout = if args.has("--quiet") {
@@ -100,18 +105,35 @@ fn only_stdin(source: &str) -> Result<(), Failure> {
     if source == "-" { Ok(()) } else { Err(Failure::unplayed(format!("source `{source}`"))) }
 }
 
-/// Reads stdin to its end into the journal; `None` where it is not a tar archive.
-fn receive(call: &mut Call) -> Result<Option<String>, Failure> {
+/// What came on stdin.
+struct Received {
+    id: String,
+    /// A tar archive; `build` also takes a Dockerfile.
+    is_tar: bool,
+    /// The first 64 KiB as text.
+    beginning: String,
+}
+
+/// Reads stdin to its end into the journal.
+fn receive(call: &mut Call) -> Result<Received, Failure> {
     let file = call.journal.stdin_file()?;
-    let received = copy(&file).and_then(|(bytes, sha256)| Ok((bytes, sha256, entries(file)?)));
-    match received {
-        Ok((bytes, sha256, Some(entries))) => {
-            call.journal.got_tar(Tar { bytes, sha256: sha256.clone(), entries })?;
-            Ok(Some(format!("sha256:{sha256}")))
-        }
-        Ok((_, _, None)) => Ok(None),
-        Err(error) => Err(call.state.failure(call.state.dir(), error)),
+    let received = copy(&file)
+        .and_then(|(bytes, sha256)| Ok((bytes, sha256, beginning(&file)?, entries(&file)?)));
+    let (bytes, sha256, beginning, entries) =
+        received.map_err(|error| call.state.failure(call.state.dir(), error))?;
+    let id = format!("sha256:{sha256}");
+    let is_tar = entries.is_some();
+    if let Some(entries) = entries {
+        call.journal.got_tar(Tar { bytes, sha256, entries })?;
     }
+    Ok(Received { id, is_tar, beginning })
+}
+
+fn beginning(mut file: &File) -> io::Result<String> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.take(64 * 1024).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn copy(mut file: &File) -> io::Result<(u64, String)> {
@@ -129,7 +151,7 @@ fn copy(mut file: &File) -> io::Result<(u64, String)> {
     }
 }
 
-fn entries(mut file: File) -> io::Result<Option<Vec<String>>> {
+fn entries(mut file: &File) -> io::Result<Option<Vec<String>>> {
     file.rewind()?;
     let mut archive = tar::Archive::new(file);
     let names: io::Result<Vec<String>> = archive

@@ -78,6 +78,11 @@ impl Capture {
         self.tail.extend_from_slice(kept);
     }
 
+    /// How many bytes have come.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
     /// What was kept, with a line in the place of what was not.
     pub fn finish(self) -> Captured {
         let Self { head_cap: _, tail_cap, mut head, tail, total, newlines, shown } = self;

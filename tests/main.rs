@@ -1,7 +1,10 @@
 //! Integration tests, by subject.
 
+mod explain;
+mod image_commands;
 mod images;
 mod mcp;
 mod real;
 mod stand_in;
 mod support;
+mod verdicts;

@@ -7,6 +7,11 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::engine::find::FindError;
+use crate::images::error::ImageError;
+use crate::images::make::MakeError;
+use crate::images::package::PackageError;
+use crate::names::ImageRef;
 use crate::plan::Refusal;
 use crate::policy::PolicyError;
 use crate::sandbox::{ExplainError, RunError};
@@ -60,6 +65,35 @@ pub enum CliError {
     /// There is nothing to explain.
     #[error("cannot make the command line")]
     Explain(#[source] ExplainError),
+    /// There is no engine.
+    #[error(transparent)]
+    NoEngine(FindError),
+    /// The policy does not offer what was named.
+    #[error(transparent)]
+    Offered(PolicyError),
+    /// A package's name is none.
+    #[error(transparent)]
+    Package(PackageError),
+    /// das knows no way to make an image for the language.
+    #[error("das cannot make an image for `{language}`, only for python, node and shell")]
+    NotMade {
+        /// The language.
+        language: String,
+    },
+    /// There is no image.
+    #[error(transparent)]
+    Image(ImageError),
+    /// No image was made.
+    #[error("no image was made")]
+    Make(#[source] MakeError),
+    /// An image was made in which nothing runs.
+    #[error("`{image}` was made, but nothing runs in it: {why}")]
+    Useless {
+        /// The image.
+        image: ImageRef,
+        /// What came of trying.
+        why: String,
+    },
     /// The output cannot be written.
     #[error("cannot write the output")]
     Write(#[source] io::Error),
@@ -92,6 +126,17 @@ impl CliError {
         ExitCode::from(self.exit_code())
     }
 
+    /// The error and its causes in one line.
+    pub(super) fn chain(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = self.source();
+        while let Some(cause) = source {
+            text = format!("{text}: {cause}");
+            source = cause.source();
+        }
+        text
+    }
+
     fn write(&self, out: &mut impl io::Write) -> io::Result<()> {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let green = Style::new().bold().fg_color(Some(AnsiColor::Green.into()));
@@ -111,6 +156,10 @@ impl CliError {
         match self {
             Self::Run(RunError::Audit(_))
             | Self::Explain(ExplainError::NoEngine(_))
+            | Self::NoEngine(_)
+            | Self::Image(_)
+            | Self::Make(_)
+            | Self::Useless { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::Serve(_)
@@ -123,6 +172,9 @@ impl CliError {
             | Self::Language { .. }
             | Self::NoProgram
             | Self::NotText { .. }
+            | Self::Offered(_)
+            | Self::Package(_)
+            | Self::NotMade { .. }
             | Self::Run(RunError::Refused(_) | RunError::Policy(_) | RunError::Code(_))
             | Self::Explain(ExplainError::Policy(_)) => USAGE,
         }
@@ -144,9 +196,18 @@ impl CliError {
             Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
                 Some("the policy's `images` and `languages` say what is offered")
             }
+            Self::NoEngine(_) => {
+                Some("install Docker or Podman, or name the program with --engine PATH")
+            }
+            Self::Image(error) => Some(error.fix()),
+            Self::Make(error) => error.fix(),
+            Self::Offered(_) => Some("the policy's `images` and `languages` say what is offered"),
             Self::Read { .. }
             | Self::ReadStdin(_)
             | Self::Refused(_)
+            | Self::Package(_)
+            | Self::NotMade { .. }
+            | Self::Useless { .. }
             | Self::Run(RunError::Refused(_) | RunError::Policy(_))
             | Self::Explain(_)
             | Self::Write(_)

@@ -9,10 +9,12 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 mod error;
 mod explain;
+mod image;
 mod mcp;
 mod meta;
 mod policy;
 mod policy_args;
+mod report;
 mod run;
 mod signals;
 mod source;
@@ -43,6 +45,7 @@ enum Command {
     Explain(Box<explain::ExplainArgs>),
     Policy(Box<policy::PolicyCommand>),
     Mcp(Box<mcp::McpArgs>),
+    Image(Box<image::ImageCommand>),
     Completions(meta::CompletionsArgs),
     Man(meta::ManArgs),
 }
@@ -67,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => args.execute(),
         Command::Policy(args) => args.execute(),
         Command::Mcp(args) => args.execute(),
+        Command::Image(args) => args.execute(),
         Command::Completions(args) => args.execute(&mut Args::command()),
         Command::Man(args) => args.execute(&Args::command()),
     };

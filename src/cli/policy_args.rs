@@ -67,6 +67,29 @@ pub(super) struct PolicyArgs {
     /// When to pull the image: never, missing or always.
     #[arg(long, value_name = "WHEN", value_parser = parse_pull)]
     pull: Option<PullPolicy>,
+    /// Keep this many containers ready for each language in use (das mcp alone).
+    #[arg(long, value_name = "N")]
+    warm: Option<u64>,
+}
+
+/// Where the policy is, and which engine it is for: all that a command needs which runs nothing.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Policy")]
+pub(super) struct PolicyFileArgs {
+    /// Read the policy from this JSON file.
+    #[arg(long, value_name = "FILE", env = "DAS_POLICY")]
+    policy: Option<PathBuf>,
+    /// Which engine: auto, docker, podman, nerdctl or a program's path.
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<EngineChoice>,
+}
+
+impl PolicyFileArgs {
+    /// The effective policy: defaults, then the file, then the engine's flag.
+    pub(super) fn resolve(&self) -> Result<SandboxPolicy, CliError> {
+        let Self { policy, engine } = self.clone();
+        PolicyArgs { policy, engine, ..PolicyArgs::default() }.resolve()
+    }
 }
 
 impl PolicyArgs {
@@ -117,6 +140,7 @@ impl PolicyArgs {
             runtime,
             engine,
             pull,
+            warm,
         } = self;
         let work_dir = work_dir.as_deref().map(parse_work_dir).transpose()?;
         let mut words = Vec::new();
@@ -143,6 +167,7 @@ impl PolicyArgs {
         flag("runtime", said(runtime.as_ref()));
         flag("engine", said(engine.as_ref()));
         flag("pull", pull.map(|pull| pull_name(pull).to_owned()));
+        flag("warm", warm.map(|warm| warm.to_string()));
         words.extend(allow_network.then(|| "--allow-network".to_owned()));
         Ok(words)
     }
@@ -166,6 +191,7 @@ impl PolicyArgs {
             runtime,
             engine,
             pull,
+            warm,
         } = self.clone();
         set(&mut policy.timeout_seconds, timeout);
         set(&mut policy.memory_mb, memory);
@@ -177,6 +203,7 @@ impl PolicyArgs {
         set(&mut policy.user, user);
         set(&mut policy.engine, engine);
         set(&mut policy.pull, pull);
+        set(&mut policy.warm, warm);
         policy.env.extend(env);
         policy.network |= allow_network;
         policy.runtime = runtime.or(policy.runtime.take());

@@ -1,17 +1,20 @@
 //! `das run`: one program, its output as it comes, and a line that says how it ended.
 
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use clap::Args;
+use signal_hook::consts::SIGPIPE;
 
 use super::policy_args::PolicyArgs;
+use super::report::{Form, Report};
 use super::source::Source;
 use super::{CliError, Exit, signals, status};
 use crate::audit::AuditLog;
 use crate::images::ensure::Progress;
-use crate::outcome::{Outcome, Verdict};
+use crate::outcome::Outcome;
+use crate::outcome::classify::StopCause;
 use crate::runner::{Live, LiveWriter, Stopper};
 use crate::sandbox::{Request, Sandbox};
 use crate::sanitize::TerminalWriter;
@@ -42,7 +45,7 @@ pub(super) struct RunArgs {
     /// Print one JSON object instead of the program's output.
     #[arg(long)]
     json: bool,
-    /// Print neither status nor hints; warnings stay.
+    /// Print neither status nor hints of the program; warnings and other failures stay.
     #[arg(short, long)]
     quiet: bool,
     /// Append a JSON line for each run to this file; without it nothing runs.
@@ -68,11 +71,38 @@ impl RunArgs {
         let stopper = Stopper::default();
         signals::stop_on_signals(&stopper).map_err(CliError::Signals)?;
         signals::stop_on_closed_output(&stopper);
-        let (live, progress) = (self.live(), self.progress());
-        let request = Request { live, progress, stopper, ..Request::new(&language, &code) };
+        let request = Request {
+            live: self.live(),
+            progress: self.progress(),
+            stopper: stopper.clone(),
+            ..Request::new(&language, &code)
+        };
         let outcome = sandbox.run(request).map_err(CliError::Run)?;
-        self.print(&outcome, &sandbox)?;
-        Ok(exit(&outcome))
+        stopper.end();
+        let exit = exit(&outcome, stopper.cause());
+        let form = self.form(&outcome);
+        let report = Report { outcome, form, said: sandbox.policy().warnings() };
+        let printed = match stopper.cause() {
+            None => report.print(),
+            // Whoever stops das does not wait for somebody who may not read what it prints.
+            Some(_) => report.print_briefly(),
+        };
+        match printed {
+            Err(CliError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(Exit::Signal(SIGPIPE))
+            }
+            printed => printed.map(|()| exit),
+        }
+    }
+
+    fn form(&self, outcome: &Outcome) -> Form {
+        if self.json {
+            Form::Json
+        } else if self.quiet && outcome.verdict.is_of_the_program() {
+            Form::Warnings
+        } else {
+            Form::Talk
+        }
     }
 
     fn sandbox(&self, language: &str) -> Result<Sandbox, CliError> {
@@ -95,25 +125,6 @@ impl RunArgs {
         }
         Live { stdout: Some(live_writer(io::stdout())), stderr: Some(live_writer(io::stderr())) }
     }
-
-    fn print(&self, outcome: &Outcome, sandbox: &Sandbox) -> Result<(), CliError> {
-        if self.json {
-            let mut line = serde_json::to_vec(outcome).expect("an outcome is plain data");
-            line.push(b'\n');
-            let mut stdout = io::stdout().lock();
-            stdout.write_all(&line).and_then(|()| stdout.flush()).map_err(CliError::Write)?;
-            return Ok(());
-        }
-        // The policy's own warnings were printed before the run.
-        let said = sandbox.policy().warnings();
-        for warning in outcome.warnings.iter().filter(|warning| !said.contains(warning)) {
-            status::warn(warning);
-        }
-        if !self.quiet {
-            status::print(outcome);
-        }
-        Ok(())
-    }
 }
 
 /// A terminal gets what could drive it escaped; anything else gets the bytes as they are.
@@ -125,9 +136,10 @@ fn live_writer<W: io::Write + IsTerminal + Send + 'static>(stream: W) -> LiveWri
     }
 }
 
-fn exit(outcome: &Outcome) -> Exit {
-    match (outcome.verdict, outcome.signal) {
-        (Verdict::Cancelled, Some(signal)) => Exit::Signal(signal),
+/// A signal ends das as it would have without das, whatever the program did meanwhile.
+fn exit(outcome: &Outcome, stopped: Option<StopCause>) -> Exit {
+    match (stopped, outcome.signal) {
+        (Some(StopCause::Signal(signal)), _) | (_, Some(signal)) => Exit::Signal(signal),
         _ => Exit::Code(outcome.process_exit_code()),
     }
 }

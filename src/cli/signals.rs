@@ -14,10 +14,16 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::outcome::classify::StopCause;
 use crate::runner::Stopper;
 
-/// Ends the run at the first signal and das at the second, for somebody who cannot wait.
+/// Ends the run at the first signal and das at the second, for somebody who cannot wait. When the
+/// run is over, the first one ends das.
 pub(super) fn stop_on_signals(stopper: &Stopper) -> io::Result<()> {
     let stopper = stopper.clone();
-    on_first_signal(move |signal| stopper.stop(StopCause::Signal(signal)))
+    on_first_signal(move |signal| {
+        if stopper.is_over() {
+            die_of(signal);
+        }
+        stopper.stop(StopCause::Signal(signal));
+    })
 }
 
 /// Calls `act` at the first signal and ends das at the second.

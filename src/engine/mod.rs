@@ -8,9 +8,11 @@ use std::path::Path;
 pub mod command;
 pub mod find;
 mod ops;
+mod patience;
 pub mod record;
 
 pub use ops::{KillAnswer, RemoveAnswer};
+pub use patience::Patience;
 
 use command::{CommandLine, EnvChanges};
 
@@ -99,12 +101,24 @@ impl Facts {
 #[derive(Debug, Clone)]
 pub struct Engine {
     facts: Facts,
+    patience: Patience,
 }
 
 impl Engine {
     /// An engine of which everything is known.
     pub fn new(facts: Facts) -> Self {
-        Self { facts }
+        Self { facts, patience: Patience::default() }
+    }
+
+    /// The same engine, waited for in another way.
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// How long it is waited for.
+    pub fn patience(&self) -> Patience {
+        self.patience
     }
 
     /// What the command line of a run depends on.

@@ -1,18 +1,12 @@
 //! The engine's short commands, each with its bound.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Engine;
 use super::command::{CommandError, Finished};
 use super::record::Record;
 use crate::names::ImageRef;
 use crate::tag::{ContainerName, RunTag};
-
-/// How long the engine may take to kill or to remove a container.
-const STOP_BOUND: Duration = Duration::from_secs(5);
-
-/// How long it may take to answer a question.
-const ASK_BOUND: Duration = Duration::from_secs(3);
 
 /// What came of a request to kill.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +33,7 @@ pub enum RemoveAnswer {
 impl Engine {
     /// Sends SIGKILL to a container's processes.
     pub fn kill(&self, name: &ContainerName) -> Result<KillAnswer, CommandError> {
-        let finished = self.command(["kill", name.as_str()]).run(STOP_BOUND)?;
+        let finished = self.command(["kill", name.as_str()]).run(self.patience().stop)?;
         Ok(if finished.success() {
             KillAnswer::Killed
         } else {
@@ -49,7 +43,7 @@ impl Engine {
 
     /// Removes a container in whichever state it is.
     pub fn remove(&self, name: &ContainerName) -> Result<RemoveAnswer, CommandError> {
-        let finished = self.command(["rm", "--force", name.as_str()]).run(STOP_BOUND)?;
+        let finished = self.command(["rm", "--force", name.as_str()]).run(self.patience().stop)?;
         Ok(read_removal(&finished))
     }
 
@@ -69,7 +63,7 @@ impl Engine {
             "--format",
             "{{json .}}",
         ];
-        let finished = self.command(args).run(ASK_BOUND)?;
+        let finished = self.command(args).run(self.patience().ask)?;
         if finished.success() {
             Ok(Record::parse(&finished.stdout, tag.owner()))
         } else {
@@ -80,7 +74,7 @@ impl Engine {
     /// The id of a local image, if the engine has it.
     pub fn image_id(&self, image: &ImageRef) -> Result<Option<String>, CommandError> {
         let args = ["image", "inspect", "--format", "{{.Id}}", image.as_str()];
-        let finished = self.command(args).run(ASK_BOUND)?;
+        let finished = self.command(args).run(self.patience().ask)?;
         Ok(finished.success().then(|| finished.out()))
     }
 }

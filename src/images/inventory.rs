@@ -58,7 +58,9 @@ pub fn inventory(engine: &Engine, policy: &SandboxPolicy) -> Result<Vec<Row>, En
     }
     let mut made = commands::labelled(engine, OFFLINE_LABEL)?;
     made.extend(commands::labelled(engine, BAKED_LABEL)?);
-    for row in made.into_iter().flat_map(made_rows) {
+    let mut made: Vec<Row> = made.into_iter().flat_map(made_rows).collect();
+    made.sort_by(|one, other| one.image.cmp(&other.image));
+    for row in made {
         if !rows.iter().any(|known: &Row| known.image == row.image) {
             rows.push(row);
         }

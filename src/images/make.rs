@@ -50,6 +50,28 @@ impl From<CommandError> for MakeError {
     }
 }
 
+impl MakeError {
+    /// What helps, in one sentence without a full stop, if das knows.
+    pub fn fix(&self) -> Option<&'static str> {
+        match self {
+            Self::Offline(OfflineError::NoPackages) => Some(
+                "pull the policy's image (`das image pull shell`), or name one with apk or apt-get",
+            ),
+            Self::Offline(OfflineError::NotLinux { os: _ } | OfflineError::Architecture { .. }) => {
+                Some("pull an image (`das image pull`), or build on the engine's own machine")
+            }
+            Self::Offline(OfflineError::NotInstalled { program: _ }) => {
+                Some("install it, or pull an image (`das image pull`)")
+            }
+            Self::AlreadyBaked { base: _ } => {
+                Some("name all the packages in one build, on the policy's first image")
+            }
+            Self::Engine(_) => Some("`das doctor` looks for what is wrong with the engine"),
+            Self::Offline(_) | Self::Vanished { image: _ } => None,
+        }
+    }
+}
+
 /// Makes an image from this machine's own interpreter, under its own name or a chosen one.
 pub fn offline(
     engine: &Engine,

@@ -11,5 +11,6 @@ pub mod offline;
 pub mod package;
 pub mod pull_refusal;
 pub mod shelf;
+pub mod table;
 pub mod tags;
 pub mod versions;

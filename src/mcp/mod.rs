@@ -12,6 +12,8 @@ mod tool;
 pub(crate) use server::{End, Ended, Server, ServerStopper};
 pub(crate) use tool::fitting;
 
+use std::sync::Arc;
+
 use crate::outcome::Outcome;
 use crate::runner::Stopper;
 use crate::sandbox::{Request, RunError, Sandbox};
@@ -19,12 +21,19 @@ use crate::sandbox::{Request, RunError, Sandbox};
 /// A server that runs code in this sandbox. `warn` hears what its owner should know of each run.
 pub(crate) fn server(sandbox: Sandbox, warn: impl Fn(&str) + Send + Sync + 'static) -> Server {
     let policy = sandbox.policy().policy().clone();
+    let sandbox = Arc::new(sandbox.with_parked_containers());
+    let expecting = Arc::clone(&sandbox);
     let run = move |job: &tool::Job, stopper: &Stopper| {
         let outcome = run(&sandbox, job, stopper)?;
         outcome.warnings.iter().for_each(|warning| warn(warning));
         Ok(outcome)
     };
-    Server::new(tool::Tool::new(policy, run), server::Pace::default())
+    let expect = move |language: &str| {
+        // A language that the policy does not offer is refused when it is called.
+        expecting.expect(language).unwrap_or(());
+    };
+    let tool = tool::Tool::new(policy, run).with_expectation(expect);
+    Server::new(tool, server::Pace::default())
 }
 
 fn run(sandbox: &Sandbox, job: &tool::Job, stopper: &Stopper) -> Result<Outcome, RunError> {

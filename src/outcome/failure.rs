@@ -101,6 +101,16 @@ impl Failure {
         }
     }
 
+    /// Whether this is all that a client says which could not reach its engine, and so has asked
+    /// for no container. One that loses its engine later says something else, or more.
+    pub fn kept_from_asking(stderr: &str) -> bool {
+        let mut lines = spoken(stderr);
+        let (Some(line), None) = (lines.next(), lines.next()) else { return false };
+        let later = ["error waiting for container", "unexpected EOF"];
+        !later.iter().any(|phrase| line.contains(phrase))
+            && !matches!(Self::of_unreachable_engine(line), Self::EndUnknown)
+    }
+
     /// What failed and what to do about it. All of it is for the person at the machine: no change
     /// of the program helps.
     pub fn hint(&self, image: &str, language: &str) -> String {
@@ -158,13 +168,17 @@ impl Failure {
     }
 }
 
+/// The lines of a client's message without the advice that it appends.
+fn spoken(stderr: &str) -> impl Iterator<Item = &str> {
+    stderr.lines().map(str::trim).filter(|line| {
+        !line.is_empty() && !line.starts_with("Run 'docker") && !line.starts_with("See 'docker")
+    })
+}
+
 /// The engine's words in one line of bounded length, without the advice that its client appends.
 fn brief(stderr: &str) -> String {
     const LONGEST: usize = 500;
-    let lines = stderr.lines().map(str::trim).filter(|line| {
-        !line.is_empty() && !line.starts_with("Run 'docker") && !line.starts_with("See 'docker")
-    });
-    let text = lines.collect::<Vec<_>>().join(" ");
+    let text = spoken(stderr).collect::<Vec<_>>().join(" ");
     let text = text.strip_prefix("docker: ").unwrap_or(&text);
     let text: String = text
         .trim_end_matches('.')
@@ -223,6 +237,23 @@ mod tests {
     #[test]
     fn a_program_that_imitates_an_engines_failure_is_not_believed_when_the_engine_is_silent() {
         assert_eq!(Failure::of_unreachable_engine("No such image: x"), Failure::EndUnknown);
+    }
+
+    #[test]
+    fn a_client_that_could_not_ask_says_nothing_else() {
+        let down = "docker: Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?";
+        assert!(Failure::kept_from_asking(&format!(
+            "{down}\n\nRun 'docker run --help' for more information\n"
+        )));
+        for text in [
+            "",
+            "error waiting for container: unexpected EOF",
+            &format!("{down}error waiting for container: unexpected EOF"),
+            &format!("{down}\nerror waiting for container: unexpected EOF"),
+            "docker: Error response from daemon: No such image: x",
+        ] {
+            assert!(!Failure::kept_from_asking(text), "{text}");
+        }
     }
 
     #[test]

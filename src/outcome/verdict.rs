@@ -49,6 +49,17 @@ impl Verdict {
         let row = VERDICTS.iter().find(|(verdict, ..)| *verdict == self);
         row.map(|(_, name, ..)| *name).expect("every verdict has its row")
     }
+
+    /// Whether it tells what a program did. The others tell that none could run, or that its end
+    /// is unknown.
+    pub fn is_of_the_program(self) -> bool {
+        match self {
+            Self::Success | Self::Error | Self::Timeout | Self::OutOfMemory | Self::Cancelled => {
+                true
+            }
+            Self::CannotStart | Self::SandboxError => false,
+        }
+    }
 }
 
 impl Serialize for Verdict {

@@ -6,10 +6,6 @@ use std::time::{Duration, Instant};
 use crate::engine::{Engine, RemoveAnswer};
 use crate::tag::ContainerName;
 
-/// How long after its client's death a container may still appear: the engine may be in the
-/// middle of making it, and answers "no such container" until it has.
-const APPEARANCE_BOUND: Duration = Duration::from_secs(2);
-
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
@@ -34,7 +30,7 @@ pub(super) enum CreateRace {
 /// Removes a container by its name until the engine confirms that it is gone. An engine that says
 /// "removed" is asked again: only "no such container" is believed.
 pub(super) fn ensure_gone(engine: &Engine, name: &ContainerName, race: CreateRace) -> Fate {
-    let until = Instant::now() + APPEARANCE_BOUND;
+    let until = Instant::now() + engine.patience().appearance;
     let mut pause = Duration::from_millis(10);
     let mut race = race;
     loop {

@@ -4,16 +4,20 @@
 //! (moby/moby#41827). A display that blocks holds only its own thread.
 
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::Stopper;
 use super::preamble::{Preamble, Start};
 use crate::capture::{Capture, Captured};
 
 /// Size of one read: that of a pipe.
 const CHUNK: usize = 64 * 1024;
+
+/// How long the display of a stopped run may take for what is left.
+const FLUSH_BOUND: Duration = Duration::from_millis(100);
 
 /// Where a stream is shown while it runs. Shared, because a run whose image has to be fetched
 /// first is started twice; one display at a time writes to it.
@@ -109,8 +113,18 @@ impl Stream {
         lock(&self.state).preamble.holds()
     }
 
+    /// What is held back.
+    pub(super) fn held(&self) -> String {
+        lock(&self.state).preamble.held()
+    }
+
+    /// Whether nothing has come.
+    pub(super) fn is_empty(&self) -> bool {
+        lock(&self.state).capture.total() == 0
+    }
+
     /// Decides about what is held back, shows what has not been shown, and gives the stream up.
-    pub(super) fn settle(self, start: Start) -> Settled {
+    pub(super) fn settle(self, start: Start, stopper: &Stopper) -> Settled {
         let mut state = lock(&self.state);
         let released = state.preamble.release(start);
         state.take_in(&released);
@@ -121,7 +135,7 @@ impl Stream {
         drop(state);
         if let Some(View { display, .. }) = view {
             display.show(captured.rest());
-            display.finish();
+            display.finish(stopper);
         }
         Settled { captured, engine_words }
     }
@@ -200,10 +214,13 @@ impl Display {
         }
     }
 
-    /// Waits until all has been written, for as long as the reader at the other end takes.
-    fn finish(self) {
-        drop(self.pieces);
-        self.end.recv().ok();
+    /// Waits until all has been written, for as long as the reader at the other end takes. Once
+    /// somebody has stopped the run, a reader that does not read is not waited for.
+    fn finish(self, stopper: &Stopper) {
+        let Self { pieces, end } = self;
+        drop(pieces);
+        let timed_out = |ended| ended == Err(RecvTimeoutError::Timeout);
+        while timed_out(end.recv_timeout(FLUSH_BOUND)) && stopper.cause().is_none() {}
     }
 }
 

@@ -91,6 +91,13 @@ impl Preamble {
         matches!(&self.state, State::Holding(held) if !held.is_empty())
     }
 
+    /// What is held back.
+    pub(super) fn held(&self) -> String {
+        let State::Holding(held) = &self.state else { return String::new() };
+        let bytes: Vec<u8> = held.iter().flat_map(|(_, piece)| piece).copied().collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// What the engine said before the start.
     pub(super) fn engine_words(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.engine)

@@ -29,6 +29,8 @@ enum State {
     Running(Sender<Event>),
     /// It has been stopped, perhaps before it began.
     Stopped(StopCause),
+    /// It ended by itself.
+    Over,
 }
 
 impl Stopper {
@@ -37,8 +39,8 @@ impl Stopper {
     pub fn stop(&self, cause: StopCause) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*state {
-            State::Stopped(_) => return,
-            // A run that is over hears nothing, and there is nothing to end.
+            State::Stopped(_) | State::Over => return,
+            // A run that has just ended hears nothing, and there is nothing to end.
             State::Running(run) => run.send(Event::Stop(cause)).unwrap_or(()),
             State::Idle => {}
         }
@@ -49,8 +51,22 @@ impl Stopper {
     pub fn cause(&self) -> Option<StopCause> {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             State::Stopped(cause) => Some(*cause),
-            State::Idle | State::Running(_) => None,
+            State::Idle | State::Running(_) | State::Over => None,
         }
+    }
+
+    /// Says that the run is over: from now on there is nothing to stop.
+    pub fn end(&self) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            State::Stopped(_) => {}
+            State::Idle | State::Running(_) | State::Over => *state = State::Over,
+        }
+    }
+
+    /// Whether the run is over without having been stopped.
+    pub fn is_over(&self) -> bool {
+        matches!(&*self.0.lock().unwrap_or_else(PoisonError::into_inner), State::Over)
     }
 
     /// From now on this run hears.
@@ -58,7 +74,7 @@ impl Stopper {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*state {
             State::Stopped(cause) => run.send(Event::Stop(*cause)).unwrap_or(()),
-            State::Idle | State::Running(_) => *state = State::Running(run),
+            State::Idle | State::Running(_) | State::Over => *state = State::Running(run),
         }
     }
 }

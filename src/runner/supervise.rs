@@ -12,24 +12,19 @@ use super::stop::Stopper;
 use crate::capture::Captured;
 use crate::engine::command::{CommandError, CommandLine};
 use crate::engine::record::Record;
-use crate::engine::{Engine, KillAnswer};
+use crate::engine::{Engine, KillAnswer, RemoveAnswer};
 use crate::outcome::classify::{ClientEnd, KILLED, RecordEvidence, StopCause, Stopping};
+use crate::outcome::failure::Failure;
 use crate::tag::RunTag;
+
+/// How long to wait at first for the end of a client whose container cannot be ended.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
 
 /// The longest pause between two attempts to kill.
 const KILL_POLL: Duration = Duration::from_millis(200);
 
-/// How long a killed container's client may take to end.
-const KILL_GRACE: Duration = Duration::from_secs(5);
-
-/// How long a container may take to become killable: it may still be in the making.
-const STOP_PATIENCE: Duration = Duration::from_secs(10);
-
 /// How long a client that got SIGKILL may take to end.
 const CLIENT_GRACE: Duration = Duration::from_secs(2);
-
-/// How long the engine may take to start a container, beyond the program's own time.
-const START_BOUND: Duration = Duration::from_secs(30);
 
 /// How long to wait before asking again whether a container has been started.
 const START_POLL: Duration = Duration::from_millis(500);
@@ -167,7 +162,7 @@ impl Waiting {
             RecordEvidence::NotNeeded | RecordEvidence::Unavailable => false,
         };
         let Client { stdout, stderr, .. } = self.client;
-        let (stdout, stderr) = (stdout.settle(start), stderr.settle(start));
+        let (stdout, stderr) = (stdout.settle(start, stopper), stderr.settle(start, stopper));
         Ran {
             client: watched.client,
             stopping: confirmed(watched.stopping, fate),
@@ -189,6 +184,13 @@ struct Supervisor<'a> {
     client: &'a Client,
     /// Before the program.
     oom_kills: OomKills,
+}
+
+/// What came of an attempt to end a container.
+enum Ended {
+    Killed,
+    ByItself(ClientEnd),
+    NotYet,
 }
 
 /// How the watch ended.
@@ -232,39 +234,58 @@ impl Supervisor<'_> {
         let now = Instant::now();
         let later = match self.client.clock.start(record) {
             Start::At(start) => start + self.timeout,
-            Start::Never if now < self.client.clock.begun() + self.timeout + START_BOUND => {
-                now + START_POLL
-            }
+            Start::Never if now < self.start_bound() => now + START_POLL,
             Start::Never => now,
         };
         (later > now).then_some(later)
     }
 
+    fn start_bound(&self) -> Instant {
+        self.client.clock.begun() + self.timeout + self.engine.patience().start
+    }
+
     /// Kills the container until its client ends; a client that does not is killed itself.
     fn stop(&self, cause: StopCause, record: RecordEvidence) -> Watched {
-        let patience = Instant::now() + STOP_PATIENCE;
-        let mut pause = Duration::from_millis(10);
+        let waits = self.engine.patience();
+        let patience = Instant::now() + waits.stoppable;
+        let mut pause = FIRST_PAUSE;
         while Instant::now() < patience {
-            match self.engine.kill(&self.tag.container()) {
-                Ok(KillAnswer::Killed) => match self.client.exited_within(KILL_GRACE) {
+            match self.end_container(pause) {
+                Ok(Ended::ByItself(client)) => {
+                    return Watched { client, stopping: Stopping::TooLate(cause), record };
+                }
+                Ok(Ended::Killed) => match self.client.exited_within(waits.client) {
                     Some(client) => {
                         return Watched { client, stopping: Stopping::Killed(cause), record };
                     }
                     None => break,
                 },
-                // It is not there yet, or not any more: the client's end tells.
-                Ok(KillAnswer::Refused(_)) => {
-                    if let Some(client) = self.client.exited_within(pause) {
-                        return Watched { client, stopping: Stopping::TooLate(cause), record };
-                    }
-                    pause = (pause * 2).min(KILL_POLL);
-                }
+                Ok(Ended::NotYet) => pause = (pause * 2).min(KILL_POLL),
                 Err(_) => break,
             }
         }
         self.client.kill();
         self.client.exited_within(CLIENT_GRACE);
         Watched { client: ClientEnd::Lost, stopping: Stopping::Unconfirmed(cause), record }
+    }
+
+    /// One attempt to end the container.
+    fn end_container(&self, pause: Duration) -> Result<Ended, CommandError> {
+        let name = self.tag.container();
+        if let KillAnswer::Killed = self.engine.kill(&name)? {
+            return Ok(Ended::Killed);
+        }
+        // It is not there yet, or not any more: then the client ends by itself.
+        if let Some(client) = self.client.exited_within(pause) {
+            return Ok(Ended::ByItself(client));
+        }
+        // Or it was made and never started: then it cannot be killed, only removed.
+        Ok(match self.engine.remove(&name)? {
+            RemoveAnswer::Removed => Ended::Killed,
+            RemoveAnswer::Absent | RemoveAnswer::InProgress | RemoveAnswer::Refused(_) => {
+                Ended::NotYet
+            }
+        })
     }
 
     fn ask(&self) -> RecordEvidence {
@@ -286,6 +307,10 @@ impl Supervisor<'_> {
             (Stopping::No, ClientEnd::Exited(0)) if !self.client.stderr.holds() => {
                 RecordEvidence::NotNeeded
             }
+            // It ended by itself between the deadline and the kill.
+            (Stopping::Killed(StopCause::Deadline), ClientEnd::Exited(code)) if code != KILLED => {
+                self.ask()
+            }
             // What was learnt at the deadline stands: the kill is what ended it.
             (Stopping::Killed(_), ClientEnd::Exited(_)) | (Stopping::Unconfirmed(_), _) => {
                 watched.record.clone()
@@ -302,13 +327,18 @@ impl Supervisor<'_> {
                 if record.ran() { CreateRace::Over } else { CreateRace::Open },
             ),
             RecordEvidence::NotNeeded => (watched.client == ClientEnd::Lost, CreateRace::Open),
-            RecordEvidence::Unavailable => (true, CreateRace::Open),
+            RecordEvidence::Unavailable => (!self.never_asked(), CreateRace::Open),
         };
         let race = match watched.stopping {
             Stopping::Killed(_) => CreateRace::Over,
             Stopping::No | Stopping::TooLate(_) | Stopping::Unconfirmed(_) => race,
         };
         if left { ensure_gone(self.engine, &self.tag.container(), race) } else { Fate::Gone }
+    }
+
+    /// Whether the client could not even ask for a container, going by all that it said.
+    fn never_asked(&self) -> bool {
+        self.client.stdout.is_empty() && Failure::kept_from_asking(&self.client.stderr.held())
     }
 
     /// When the program began to print. Where that is unknown, what the client printed is taken

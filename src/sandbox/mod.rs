@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::audit::{AuditError, AuditLog};
-use crate::engine::Engine;
 use crate::engine::find::{self, HostEnv};
+use crate::engine::{Engine, Patience};
 use crate::images::ensure::Progress;
 use crate::images::shelf::Shelf;
 use crate::outcome::Outcome;
@@ -44,6 +44,16 @@ struct Host {
     engine: Engine,
     pool: Option<Pool>,
     watchdog: Arc<Watchdog>,
+}
+
+impl Host {
+    fn new(engine: Engine) -> Self {
+        Self { watchdog: Arc::new(Watchdog::new(engine.clone())), pool: None, engine }
+    }
+
+    fn program(&self) -> &str {
+        &self.engine.facts().program
+    }
 }
 
 /// One program to run.
@@ -106,11 +116,7 @@ impl Sandbox {
     pub fn new(policy: SandboxPolicy) -> Result<Self, Refusal> {
         let policy = CheckedPolicy::new(policy)?;
         let host = find::find(&policy.policy().engine, &HostEnv::current())
-            .map(|engine| Host {
-                watchdog: Arc::new(Watchdog::new(engine.clone())),
-                pool: None,
-                engine,
-            })
+            .map(Host::new)
             .map_err(|error| Failure::NoEngine(error.to_string()));
         Ok(Self {
             policy,
@@ -125,6 +131,13 @@ impl Sandbox {
     #[must_use]
     pub fn with_audit(self, log: AuditLog) -> Self {
         Self { audit: Some(log), ..self }
+    }
+
+    /// Waits for the engine for another time than is usual. Parked containers come later.
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        let host = self.host.map(|host| Host::new(host.engine.with_patience(patience)));
+        Self { host, ..self }
     }
 
     /// Keeps parked containers ready for each language in use, as many as the policy's `warm`

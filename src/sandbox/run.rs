@@ -1,5 +1,6 @@
 //! One run, from its plan to its outcome.
 
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,10 +10,10 @@ use crate::capture::Captured;
 use crate::engine::Facts;
 use crate::engine::command::CommandError;
 use crate::images::ensure::Progress;
+use crate::outcome::Outcome;
 use crate::outcome::classify::{self, Ending, Evidence, Stopping};
 use crate::outcome::failure::Failure;
 use crate::outcome::hints;
-use crate::outcome::{Outcome, Verdict};
 use crate::plan::Plan;
 use crate::plan::argv::Argv;
 use crate::runner::{Fate, Launch, Live, Program, Ran, Stopper};
@@ -65,6 +66,10 @@ enum Container {
 impl Run<'_> {
     pub(super) fn execute(mut self, watch: &Watch) -> Outcome {
         let started = Instant::now();
+        if let Some(cause) = watch.stopper.cause() {
+            let happened = self.never_began(Ending::Cancelled(cause), started.elapsed());
+            return self.outcome(happened);
+        }
         let happened = match &self.sandbox.host {
             Err(failure) => Err(failure.clone()),
             Ok(host) => self.attempt(host, watch),
@@ -176,18 +181,18 @@ impl Run<'_> {
             engine_words: &engine_words,
             interpreter: self.plan.interpreter(),
         });
-        let said = match ending.verdict() {
-            // Then the hint has it.
-            Verdict::SandboxError | Verdict::CannotStart => "",
-            Verdict::Success
-            | Verdict::Error
-            | Verdict::Timeout
-            | Verdict::OutOfMemory
-            | Verdict::Cancelled => engine_words.as_str(),
-        };
-        let warnings = engine_warnings(said).chain(unconfirmed(fate, &ending, tag)).collect();
+        // Where nothing ran, the hint has it.
+        let said = if ending.verdict().is_of_the_program() { engine_words.as_str() } else { "" };
+        let removal = self.removal(tag);
+        let warnings = engine_warnings(said).chain(unconfirmed(fate, &ending, &removal)).collect();
         let run_id = tag.id().to_owned();
         Happened { ending, stdout, stderr, duration, warnings, container, run_id }
+    }
+
+    /// What a person can type to remove the container.
+    fn removal(&self, tag: &RunTag) -> String {
+        let engine = self.sandbox.host.as_ref().map_or("docker", |host| host.program());
+        format!("{engine} rm -f {}", tag.container())
     }
 
     fn outcome(self, happened: Happened) -> Outcome {
@@ -240,8 +245,8 @@ fn engine_warnings(words: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// What to say where nobody knows whether the container is gone.
-fn unconfirmed(fate: Fate, ending: &Ending, tag: &RunTag) -> Option<String> {
-    let remove = format!("`docker rm -f {}` removes it", tag.container());
+fn unconfirmed(fate: Fate, ending: &Ending, removal: &str) -> Option<String> {
+    let remove = format!("`{removal}` removes it");
     match (fate, ending) {
         (Fate::Gone, _)
         // The engine was never reached, so it made nothing.
@@ -267,7 +272,13 @@ fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
     match error {
         CommandError::NotFound { .. } => Failure::NoEngine(error.to_string()),
         CommandError::Spawn { source, .. } => {
-            Failure::Engine(format!("cannot start `{}`: {source}", facts.program))
+            let what = format!("cannot start `{}`: {source}", facts.program);
+            // The policy's variables may fill more than the system passes on.
+            if source.kind() == io::ErrorKind::ArgumentListTooLong {
+                Failure::Engine(what)
+            } else {
+                Failure::NoEngine(what)
+            }
         }
         CommandError::TimedOut { .. }
         | CommandError::Stopped { .. }

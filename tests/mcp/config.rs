@@ -87,8 +87,9 @@ fn a_policy_from_the_environment_is_chosen_too() {
 #[test]
 fn the_printed_command_serves() {
     let stand_in = StandIn::new();
-    let finished =
-        Das::new(&stand_in).args(["mcp", "config", "claude-code", "--cpus", "1"]).output();
+    let finished = Das::new(&stand_in)
+        .args(["mcp", "config", "claude-code", "--cpus", "1", "--warm", "0"])
+        .output();
     let configuration: Value = serde_json::from_slice(&finished.stdout).unwrap();
     let server = &configuration["mcpServers"]["das"];
     let args: Vec<String> = serde_json::from_value(server["args"].clone()).unwrap();

@@ -14,9 +14,10 @@ impl<'a> Session<'a> {
         Self::with(Das::new(stand_in), &[])
     }
 
-    /// With more arguments, or in another environment.
+    /// With more arguments, or in another environment. Nothing is parked, so that the calls of
+    /// the engine are those of the runs.
     pub(super) fn with(das: Das<'a>, args: &[&str]) -> Self {
-        Self { running: das.arg("mcp").args(args.iter().copied()).spawn() }
+        Self { running: das.args(["mcp", "--warm", "0"]).args(args.iter().copied()).spawn() }
     }
 
     /// A client that has agreed on a version.

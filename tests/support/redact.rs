@@ -1,10 +1,15 @@
 //! Replaces what differs from run to run, so that whole outputs can be compared.
 
-/// `in 0.41s` becomes `in [TIME]`, and `das-<hex>` becomes `das-[ID]`.
+/// `in 0.41s` becomes `in [TIME]`, `das-<hex>` becomes `das-[ID]`, and a label's expiry becomes
+/// `[EXPIRY]`.
 pub(crate) fn redact(text: &str) -> String {
     let text = replace(text, "das-", |rest| {
         let id = rest.find(|c: char| !c.is_ascii_hexdigit() && c != '-').unwrap_or(rest.len());
         (id >= 8).then_some((id, "[ID]"))
+    });
+    let text = replace(&text, "docker-agent-sandbox.expires=", |rest| {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        (digits > 0).then_some((digits, "[EXPIRY]"))
     });
     replace(&text, "in ", |rest| {
         let number = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());

@@ -16,6 +16,9 @@ impl ServeArgs {
         for warning in sandbox.policy().warnings() {
             status::warn(&warning);
         }
+        if sandbox.policy().policy().warm > 0 {
+            status::note("containers are kept ready for the next calls; `--warm 0` stops that");
+        }
         let server = mcp::server(sandbox, status::warn);
         let stopper = server.stopper();
         let (sender, caught) = channel();

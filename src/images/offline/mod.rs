@@ -123,7 +123,12 @@ impl Blueprint {
 
     /// What the interpreter in the image is and where it comes from, in words.
     pub fn origin(&self) -> String {
-        format!("{} {} of {}", self.interpreter.name(), self.version, self.host)
+        match self.interpreter {
+            Interpreter::Python | Interpreter::Node => {
+                format!("{} {} on {}", self.interpreter.name(), self.version, self.host)
+            }
+            Interpreter::Shell => format!("the shell and tools of {}", self.host),
+        }
     }
 
     /// What this machine lacks and the image therefore too, a line each.

@@ -63,6 +63,7 @@ const TOOLS: &[&str] = &[
     "id",
     "install",
     "join",
+    "jq",
     "kill",
     "link",
     "ln",

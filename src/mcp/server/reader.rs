@@ -81,12 +81,12 @@ impl Reader {
         }
     }
 
-    /// Of all notifications only this one asks for something.
     fn notification(&self, notification: &Notification) {
-        if notification.method == "notifications/cancelled"
-            && let Some(id) = &notification.request_id
-        {
-            self.shared.calls.cancel(id);
+        match (notification.method.as_str(), &notification.request_id) {
+            ("notifications/cancelled", Some(id)) => self.shared.calls.cancel(id),
+            // The handshake of the older versions is done.
+            ("notifications/initialized", _) => self.shared.tool.expect_calls(),
+            _ => {}
         }
     }
 
@@ -96,6 +96,11 @@ impl Reader {
             Err(ErrorObject::new(code::INVALID_REQUEST, "id already in use"))
         } else {
             match self.protocol.decide(&method, params, place) {
+                // The newer versions have no handshake: who wants the list may call.
+                Action::Reply(reply) if method == "tools/list" => {
+                    self.shared.tool.expect_calls();
+                    reply
+                }
                 Action::Reply(reply) => reply,
                 Action::Run(call) => return self.call(id, call, reply_to),
                 Action::Subscribe => {

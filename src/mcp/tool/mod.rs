@@ -34,6 +34,7 @@ pub(crate) type Run = dyn Fn(&Job, &Stopper) -> Result<Outcome, RunError> + Send
 pub(crate) struct Tool {
     policy: SandboxPolicy,
     run: Box<Run>,
+    expect: Box<dyn Fn(&str) + Send + Sync>,
 }
 
 /// A call whose arguments have passed their checks.
@@ -54,7 +55,20 @@ impl Tool {
         policy: SandboxPolicy,
         run: impl Fn(&Job, &Stopper) -> Result<Outcome, RunError> + Send + Sync + 'static,
     ) -> Self {
-        Self { policy, run: Box::new(run) }
+        Self { policy, run: Box::new(run), expect: Box::new(|_| {}) }
+    }
+
+    /// `expect` hears of a language that is likely to be used soon. It must return at once.
+    #[must_use]
+    pub(crate) fn with_expectation(self, expect: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { expect: Box::new(expect), ..self }
+    }
+
+    /// A client has shown that it may call: its first call is likely to be in the first language.
+    pub(crate) fn expect_calls(&self) {
+        if let Some(language) = self.policy.offered_languages().first() {
+            (self.expect)(language);
+        }
     }
 
     /// What `tools/list` says of it.

@@ -31,9 +31,9 @@ fn draw(output: &str) -> String {
     SVG.replace("HEIGHT", &height.to_string()).replace("TEXT", &text)
 }
 
-const SVG: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 HEIGHT" width="780" height="HEIGHT" role="img" aria-label="das run: every attempt to break out is blocked">
+const SVG: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 HEIGHT" width="780" height="HEIGHT" xml:space="preserve" role="img" aria-label="das run: every attempt to break out is blocked">
 <style>
-text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #d0d7de; white-space: pre; }
+text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #d0d7de; }
 .ok { fill: #3fb950; font-weight: bold; }
 .bad { fill: #f85149; font-weight: bold; }
 .dim { fill: #8b949e; }

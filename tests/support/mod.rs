@@ -2,6 +2,7 @@
 //! as a user calls them, and the real daemon for the tests that need one.
 
 mod cli;
+mod in_process;
 mod language;
 #[path = "../../fake-docker/scenario.rs"]
 mod plain;
@@ -16,6 +17,7 @@ mod stand_in;
 mod wait;
 
 pub(crate) use cli::{Cli, Das, Place};
+pub(crate) use in_process::InProcess;
 pub(crate) use language::Language;
 pub(crate) use plain::{
     Amount, Answer, Daemon, Events, Listing, Load, Orphan, Pull, PullFailure, Stop, Stream, Trigger,

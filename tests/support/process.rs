@@ -119,6 +119,11 @@ impl<'a> Running<'a> {
         drop(self.stdin.take());
     }
 
+    /// Nobody reads its stdout any more. Only for one that is `Unread` so far.
+    pub(crate) fn close_stdout(&mut self) {
+        drop(self.unread.0.take().expect("an unread stdout"));
+    }
+
     /// Waits until it has printed this text on stdout.
     #[track_caller]
     pub(crate) fn wait_for_stdout(&self, text: &str) {

@@ -62,7 +62,10 @@ fn every_verdict_is_recorded_as_it_was_told() {
         let stand_in = StandIn::playing(scenario);
         assert_eq!(run(&stand_in).args(["--timeout", "0.3"]).output().code(), Some(code));
         let line = lines(&log(&stand_in)).remove(0);
-        assert_eq!((&line["verdict"], &line["timed_out"]), (&verdict.into(), &(code == 124).into()));
+        assert_eq!(
+            (&line["verdict"], &line["timed_out"]),
+            (&verdict.into(), &(code == 124).into())
+        );
     }
     let stand_in = StandIn::playing(endless());
     let running = run(&stand_in).spawn();

@@ -8,6 +8,7 @@ mod images;
 mod input;
 mod mcp;
 mod output;
+mod packaging;
 mod policy_cli;
 mod real;
 mod stand_in;

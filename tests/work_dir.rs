@@ -18,7 +18,7 @@ fn project(stand_in: &StandIn) -> PathBuf {
 }
 
 fn run<'a>(stand_in: &'a StandIn, dir: &str) -> Das<'a> {
-    Das::new(stand_in).args(["run", "-c", "x", "--work-dir", dir])
+    Das::new(stand_in).args(["run", "-c", "pass", "--work-dir", dir])
 }
 
 #[track_caller]
@@ -53,7 +53,8 @@ fn a_writable_directory_is_warned_about_and_what_keeps_it_from_being_written_is_
     let stand_in = StandIn::playing(Scenario::program());
     let dir = project(&stand_in);
     let path = dir.display();
-    let changes = format!("[sandbox] warning: programs may change and delete what is in `{path}`\n");
+    let changes =
+        format!("[sandbox] warning: programs may change and delete what is in `{path}`\n");
     let cannot = format!(
         "[sandbox] warning: user 65534:65534 cannot write in `{path}`; to mend it: chown \
          65534:65534 {path}\n"
@@ -156,6 +157,7 @@ fn what_is_not_there_or_no_directory_is_refused() {
     refused(&stand_in, "project/none", &cause);
     fs::write(dir.join("file"), "").unwrap();
     let file = dir.join("file");
-    let cause = format!("the work directory `{}` is refused: it is not a directory", file.display());
+    let cause =
+        format!("the work directory `{}` is refused: it is not a directory", file.display());
     refused(&stand_in, "project/file", &cause);
 }

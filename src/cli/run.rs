@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use clap::Args;
 use signal_hook::consts::SIGPIPE;
 
-use super::policy_args::PolicyArgs;
+use super::policy_args::{PolicyArgs, path_or_nothing};
 use super::report::{Form, Report};
 use super::source::Source;
 use super::{CliError, Exit, signals, status};
@@ -16,7 +16,7 @@ use crate::images::ensure::Progress;
 use crate::outcome::Outcome;
 use crate::outcome::classify::StopCause;
 use crate::runner::{Live, LiveWriter, Stopper};
-use crate::sandbox::{Request, Sandbox};
+use crate::sandbox::{Request, RunError, Sandbox};
 use crate::sanitize::TerminalWriter;
 
 /// Run a program in a fresh container and exit as it does.
@@ -49,7 +49,7 @@ pub(super) struct RunArgs {
     #[arg(short, long)]
     quiet: bool,
     /// Append a JSON line for each run to this file; without it nothing runs.
-    #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG")]
+    #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG", value_parser = path_or_nothing())]
     audit_log: Option<PathBuf>,
     #[command(flatten)]
     policy: PolicyArgs,
@@ -77,7 +77,10 @@ impl RunArgs {
             stopper: stopper.clone(),
             ..Request::new(&language, &code)
         };
-        let outcome = sandbox.run(request).map_err(CliError::Run)?;
+        let outcome = sandbox.run(request).map_err(|error| match error {
+            RunError::Unrecorded(error) => CliError::Unrecorded(error),
+            error => CliError::Run(error),
+        })?;
         stopper.end();
         let exit = exit(&outcome, stopper.cause());
         let form = self.form(&outcome);

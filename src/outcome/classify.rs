@@ -229,11 +229,11 @@ mod tests {
     use super::*;
 
     const RAN: Record = Record {
+        id: None,
         created: Some(1),
         started: Some(2),
         oom: false,
         died: None,
-        died_at: None,
         destroyed: false,
     };
 

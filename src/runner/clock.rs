@@ -73,7 +73,6 @@ impl Clock {
 
     /// When the program began to run. It began before `latest`.
     pub(super) fn start(self, record: &Record, latest: Instant) -> Start {
-        let latest = latest.checked_sub(record.lifetime().unwrap_or_default()).unwrap_or(latest);
         match self {
             Self::FromStart(spawned) => match spawned.started(record, latest) {
                 Some(started) => Start::At(started),
@@ -89,14 +88,11 @@ impl Clock {
         }
     }
 
-    /// Whether the container had ended before it could get its code. Both sides of the comparison
-    /// are spans of one clock each, so that clocks that differ do no harm.
-    pub(super) fn died_unclaimed(self, record: &Record) -> bool {
-        match (self, record.start_delay(), record.lifetime()) {
-            (Self::FromClaim { spawned, claimed }, Some(delay), Some(lifetime)) => {
-                delay + lifetime < claimed.saturating_duration_since(spawned.at)
-            }
-            (Self::FromClaim { .. } | Self::FromStart(_), _, _) => false,
+    /// Whether the container was started before its code was known.
+    pub(super) fn is_of_claim(self) -> bool {
+        match self {
+            Self::FromClaim { .. } => true,
+            Self::FromStart(_) => false,
         }
     }
 }
@@ -136,13 +132,6 @@ mod tests {
         for (created, started) in [(-500, -410), (5_000, 5_090), (-100_000, -99_910)] {
             assert_eq!(start(&record(created, started)), Duration::from_millis(90));
         }
-    }
-
-    #[test]
-    fn a_program_cannot_have_begun_later_than_its_own_time_before_the_end() {
-        let mut record = record(600, 690);
-        record.died_at = record.started.map(|started| started + 500_000_000);
-        assert_eq!(start(&record), Duration::from_millis(90));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod cleanup;
 mod client;
 mod clock;
 mod feed;
+mod kernel;
 mod output;
 mod preamble;
 mod stop;

@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use super::cleanup::{CreateRace, Fate, ensure_gone};
 use super::client::{Client, Wake};
+use super::kernel::OomKills;
 use super::output::Live;
 use super::preamble::Start;
 use super::stop::Stopper;
 use crate::capture::Captured;
 use crate::engine::command::{CommandError, CommandLine};
+use crate::engine::record::Record;
 use crate::engine::{Engine, KillAnswer, RemoveAnswer};
 use crate::outcome::classify::{ClientEnd, KILLED, RecordEvidence, StopCause, Stopping};
 use crate::outcome::failure::Failure;
@@ -85,8 +87,9 @@ pub struct Ran {
     pub engine_words: String,
     /// From the client's start, or the claim, to its end.
     pub duration: Duration,
-    /// The container had ended before the program could reach it: nothing has run.
-    pub unclaimed: bool,
+    /// The container that was claimed had ended before its client took a byte of the code: nothing
+    /// has run.
+    pub unread: bool,
 }
 
 impl Launch {
@@ -145,8 +148,10 @@ impl Waiting {
     fn supervise(mut self, program: Program<'_>) -> Ran {
         let Program { code, timeout, live, stopper } = program;
         let Launch { engine, tag, .. } = &self.launch;
+        let oom_kills = OomKills::so_far();
+        let length = code.len();
         self.client.begin(code, live, stopper, engine, tag);
-        let supervisor = Supervisor { engine, tag, timeout, client: &self.client };
+        let supervisor = Supervisor { engine, tag, timeout, client: &self.client, oom_kills };
         let watched = supervisor.watch();
         let ended = Instant::now();
         self.client.stdout.wait(LEAK_BOUND);
@@ -154,11 +159,8 @@ impl Waiting {
         let record = supervisor.record(&watched);
         let fate = supervisor.clean_up(&watched, &record);
         let start = supervisor.start(&watched, &record, ended);
-        let unclaimed = match &record {
-            RecordEvidence::Known(record) => self.client.clock.died_unclaimed(record),
-            RecordEvidence::NotNeeded | RecordEvidence::Unavailable => false,
-        };
-        let begun = self.client.clock.begun();
+        let (begun, is_of_claim) = (self.client.clock.begun(), self.client.clock.is_of_claim());
+        let unread = is_of_claim && self.client.has_read_nothing_of(length);
         let Client { stdout, stderr, .. } = self.client;
         let (stdout, stderr) = (stdout.settle(start, stopper), stderr.settle(start, stopper));
         Ran {
@@ -170,7 +172,7 @@ impl Waiting {
             stderr: stderr.captured,
             engine_words: stderr.engine_words,
             duration: ended.saturating_duration_since(begun),
-            unclaimed,
+            unread,
         }
     }
 }
@@ -180,6 +182,8 @@ struct Supervisor<'a> {
     tag: &'a RunTag,
     timeout: Duration,
     client: &'a Client,
+    /// Before the program.
+    oom_kills: OomKills,
 }
 
 /// What came of an attempt to end a container.
@@ -285,7 +289,16 @@ impl Supervisor<'_> {
     }
 
     fn ask(&self) -> RecordEvidence {
-        self.engine.record(self.tag).map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
+        self.engine
+            .record(self.tag)
+            .map(|record| Record { oom: record.oom || self.lost_oom(&record), ..record })
+            .map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
+    }
+
+    /// Whether the engine missed what the kernel's OOM killer did: the program ended as by a
+    /// SIGKILL that das did not send, and the kernel tells of one.
+    fn lost_oom(&self, record: &Record) -> bool {
+        record.died == Some(KILLED) && self.oom_kills.struck_since(record.id)
     }
 
     /// The engine's record, where it can change what is believed.

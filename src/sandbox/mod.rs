@@ -9,7 +9,7 @@ mod run;
 pub use code::CodeError;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::audit::{AuditError, AuditLog};
 use crate::engine::find::{self, HostEnv};
@@ -81,7 +81,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Why nothing ran. A program that fails is an [`Outcome`], and so is an engine that does.
+/// Why nothing ran, or why nobody may rely on what did. A program that fails is an [`Outcome`], and so is an engine that does.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The policy does not hold on this machine.
@@ -96,6 +96,9 @@ pub enum RunError {
     /// The run cannot be recorded.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The program ran, but the log could not be written any more.
+    #[error("the program ran, and its run is not recorded")]
+    Unrecorded(#[source] AuditError),
 }
 
 /// Runs a Python program under a policy; [`Sandbox`] does the same for other languages and for
@@ -161,10 +164,27 @@ impl Sandbox {
     /// [`with_parked_containers`](Self::with_parked_containers) this does nothing.
     pub fn expect(&self, language: &str) -> Result<(), PolicyError> {
         let plan = self.policy.plan(language)?;
-        if let Ok(Host { pool: Some(pool), .. }) = &self.host {
+        if let Some(pool) = self.pool() {
             pool.expect(&plan);
         }
         Ok(())
+    }
+
+    /// Begins to give back the parked containers, in the background: for a process that is to
+    /// end within a bound. Runs go on, each in a fresh container.
+    pub fn retire(&self) {
+        if let Some(pool) = self.pool() {
+            pool.retire();
+        }
+    }
+
+    /// Waits until the parked containers are given back, at most until `until`; whether they are.
+    pub fn retired_by(&self, until: Instant) -> bool {
+        self.pool().is_none_or(|pool| pool.retired_by(until))
+    }
+
+    fn pool(&self) -> Option<&Pool> {
+        self.host.as_ref().ok()?.pool.as_ref()
     }
 
     fn output_cap(&self) -> usize {
@@ -199,7 +219,7 @@ impl Sandbox {
         let outcome = run.execute(&Watch { live, progress, stopper });
         if let Some(pending) = pending {
             let engine = self.host.as_ref().map_or("none", |host| host.engine.facts().kind.name());
-            pending.write(&outcome, self.policy.policy(), engine)?;
+            pending.write(&outcome, self.policy.policy(), engine).map_err(RunError::Unrecorded)?;
         }
         Ok(outcome)
     }

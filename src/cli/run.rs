@@ -79,7 +79,10 @@ impl RunArgs {
         };
         let outcome = sandbox.run(request).map_err(|error| match error {
             RunError::Unrecorded(error) => CliError::Unrecorded(error),
-            error => CliError::Run(error),
+            error @ (RunError::Refused(_)
+            | RunError::Policy(_)
+            | RunError::Code(_)
+            | RunError::Audit(_)) => CliError::Run(error),
         })?;
         stopper.end();
         let exit = exit(&outcome, stopper.cause());

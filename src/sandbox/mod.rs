@@ -81,7 +81,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Why nothing ran. A program that fails is an [`Outcome`], and so is an engine that does.
+/// Why nothing ran, or why nobody may rely on what did. A program that fails is an [`Outcome`], and so is an engine that does.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The policy does not hold on this machine.
@@ -96,6 +96,9 @@ pub enum RunError {
     /// The run cannot be recorded.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The program ran, but the log could not be written any more.
+    #[error("the program ran, and its run is not recorded")]
+    Unrecorded(#[source] AuditError),
 }
 
 /// Runs a Python program under a policy; [`Sandbox`] does the same for other languages and for
@@ -216,7 +219,7 @@ impl Sandbox {
         let outcome = run.execute(&Watch { live, progress, stopper });
         if let Some(pending) = pending {
             let engine = self.host.as_ref().map_or("none", |host| host.engine.facts().kind.name());
-            pending.write(&outcome, self.policy.policy(), engine)?;
+            pending.write(&outcome, self.policy.policy(), engine).map_err(RunError::Unrecorded)?;
         }
         Ok(outcome)
     }

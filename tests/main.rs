@@ -5,6 +5,7 @@ mod explain;
 mod image_commands;
 mod images;
 mod mcp;
+mod output;
 mod packaging;
 mod readme;
 mod real;

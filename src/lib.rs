@@ -43,6 +43,7 @@
 pub mod audit;
 pub mod capture;
 pub mod cli;
+pub mod doctor;
 pub mod engine;
 pub mod images;
 pub mod language;

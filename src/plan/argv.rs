@@ -115,6 +115,9 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
     lines.add(Wall::Pids, ["--pids-limit", &pids_limit.to_string()]);
     lines.add(Wall::Descriptors, ["--ulimit", &format!("nofile={nofile_limit}:{nofile_limit}")]);
     lines.add(Wall::CoreDumps, ["--ulimit", "core=0:0"]);
+    if let Some(most) = facts.most_processes {
+        lines.add(Wall::Pids, ["--ulimit", &format!("nproc={most}:{most}")]);
+    }
     lines.add(Wall::Capabilities, ["--cap-drop", "ALL"]);
     lines.add(Wall::NewPrivileges, ["--security-opt", "no-new-privileges"]);
     lines.add(Wall::User, ["--user", &user.to_string()]);

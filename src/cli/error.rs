@@ -16,6 +16,8 @@ use crate::names::ImageRef;
 use crate::plan::Refusal;
 use crate::policy::PolicyError;
 use crate::sandbox::{CodeError, ExplainError, RunError};
+use crate::sandbox::{ExplainError, RunError};
+use crate::verify::VerifyError;
 
 /// What a usage error, a refused policy and an unreadable file exit with.
 const USAGE: u8 = 2;
@@ -98,6 +100,17 @@ pub enum CliError {
         /// What came of trying.
         why: String,
     },
+    /// Nothing was verified.
+    #[error("nothing was verified")]
+    Verify(#[source] VerifyError),
+    /// A file cannot be written.
+    #[error("cannot write `{}`", path.display())]
+    WriteFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The output cannot be written.
     #[error("cannot write the output")]
     Write(#[source] io::Error),
@@ -165,6 +178,8 @@ impl CliError {
             | Self::Image(_)
             | Self::Make(_)
             | Self::Useless { .. }
+            | Self::Verify(VerifyError::NoEngine(_))
+            | Self::WriteFile { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::Serve(_)
@@ -181,7 +196,10 @@ impl CliError {
             | Self::Package(_)
             | Self::NotMade { .. }
             | Self::Run(RunError::Refused(_) | RunError::Policy(_) | RunError::Code(_))
-            | Self::Explain(ExplainError::Policy(_)) => USAGE,
+            | Self::Explain(ExplainError::Policy(_))
+            | Self::Verify(
+                VerifyError::Refused(_) | VerifyError::Policy(_) | VerifyError::NoProbes { .. },
+            ) => USAGE,
         }
     }
 
@@ -211,7 +229,12 @@ impl CliError {
             }
             Self::Image(error) => Some(error.fix()),
             Self::Make(error) => error.fix(),
-            Self::Offered(_) => Some("the policy's `images` and `languages` say what is offered"),
+            Self::Offered(_) | Self::Verify(VerifyError::Policy(_)) => {
+                Some("the policy's `images` and `languages` say what is offered")
+            }
+            Self::Verify(VerifyError::NoProbes { .. }) => {
+                Some("`-l shell --image IMAGE` verifies any image that has `sh`")
+            }
             Self::Read { .. }
             | Self::ReadStdin(_)
             | Self::Refused(_)
@@ -222,6 +245,8 @@ impl CliError {
                 RunError::Refused(_) | RunError::Policy(_) | RunError::Code(CodeError::Nul { .. }),
             )
             | Self::Explain(_)
+            | Self::Verify(VerifyError::Refused(_) | VerifyError::NoEngine(_))
+            | Self::WriteFile { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::NotText { .. }

@@ -196,6 +196,16 @@ impl Sandbox {
         &self.policy
     }
 
+    /// The engine, for those who check its work.
+    pub(crate) fn engine(&self) -> Result<&Engine, &Failure> {
+        self.host.as_ref().map(|host| &host.engine)
+    }
+
+    /// Whose containers those of this sandbox are.
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
     /// The command line that a program in this language would run with. It belongs to nobody, so
     /// that pasting it into a shell is safe.
     pub fn explain(&self, language: &str) -> Result<Argv, ExplainError> {

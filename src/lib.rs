@@ -57,6 +57,7 @@ pub mod runner;
 pub mod sandbox;
 pub mod sanitize;
 pub mod tag;
+pub mod verify;
 pub mod walls;
 pub mod watchdog;
 pub mod work_dir;

@@ -1,8 +1,8 @@
 //! Integration tests, by subject.
 
-mod examples;
 mod audit;
 mod environment;
+mod examples;
 mod explain;
 mod image_commands;
 mod images;
@@ -10,8 +10,8 @@ mod input;
 mod mcp;
 mod output;
 mod packaging;
-mod readme;
 mod policy_cli;
+mod readme;
 mod real;
 mod stand_in;
 mod stop;

@@ -42,7 +42,9 @@ fn judge(engine: &Engine, listed: &str, now: u64) -> Finding {
             format!("{} containers of das outlived their time: {}", many.len(), many.join(", "))
         }
     };
-    let fix = format!("`{} rm --force {}` removes them", engine.facts().program, late.join(" "));
+    let facts = engine.facts();
+    let remove = facts.kind.remove_command().join(" ");
+    let fix = format!("`{} {remove} {}` removes them", facts.program, late.join(" "));
     Finding::weak("leftovers", found, &fix)
 }
 

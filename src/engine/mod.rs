@@ -61,6 +61,15 @@ impl EngineKind {
         }
     }
 
+    /// The command that removes containers at once, running or not. Podman would first ask their
+    /// programs to end, and wait.
+    pub const fn remove_command(self) -> &'static [&'static str] {
+        match self {
+            Self::Podman => &["rm", "--force", "--time", "0"],
+            Self::Docker | Self::Nerdctl => &["rm", "--force"],
+        }
+    }
+
     /// The flag that keeps the client's own proxy variables out, where there is one.
     pub const fn no_proxy_flag(self) -> Option<&'static str> {
         match self {

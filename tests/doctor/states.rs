@@ -248,8 +248,9 @@ fn a_probe_that_floods_is_cut_and_judged() {
 fn warnings_at_the_run_are_weak() {
     let warning = "WARNING: Your kernel does not support swap limit capabilities";
     let told = examined(healthy().with_warning(warning));
-    let expected = "weak: the engine says: Your kernel does not support swap limit capabilities";
-    assert_eq!(told.one("run"), expected);
+    let run = told.one("run");
+    assert!(run.starts_with("weak: "), "{run}");
+    assert!(run.ends_with("Your kernel does not support swap limit capabilities"), "{run}");
 }
 
 #[test]

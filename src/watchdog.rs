@@ -111,8 +111,9 @@ impl Watchdog {
 impl State {
     /// Tells the process, and whether there was one to tell.
     fn tells(&mut self, line: &str) -> bool {
-        let written = self.process.as_mut().map(|process| process.list.write_all(line.as_bytes()));
-        matches!(written, Some(Ok(())))
+        let Some(Process { child, list }) = &mut self.process else { return false };
+        // A pipe alone does not tell: a process that is just being forked may hold its other end.
+        matches!(child.try_wait(), Ok(None)) && list.write_all(line.as_bytes()).is_ok()
     }
 }
 

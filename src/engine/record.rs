@@ -11,6 +11,8 @@ use crate::tag::OWNER_LABEL;
 /// What the engine remembers of one container.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Record {
+    /// The first 16 hexadecimal digits of the container's id.
+    pub id: Option<u64>,
     /// When it was made, in nanoseconds of Unix time on the engine's clock.
     pub created: Option<u64>,
     /// When it was started, on the same clock.
@@ -62,6 +64,7 @@ impl Record {
     }
 
     fn note(&mut self, event: &Value) {
+        self.id = self.id.or_else(|| id(event));
         let action = ["Action", "status", "Status"].iter().find_map(|key| event[*key].as_str());
         match action {
             Some("create") => self.created = Some(time(event)),
@@ -83,6 +86,11 @@ fn is_of(event: &Value, owner: &str) -> bool {
     let attributes = [&event["Actor"]["Attributes"], &event["Attributes"]];
     let attributes = attributes.into_iter().find_map(Value::as_object);
     attributes.is_none_or(|attributes| attributes.get(OWNER_LABEL).is_some_and(|it| it == owner))
+}
+
+fn id(event: &Value) -> Option<u64> {
+    let id = ["id", "ID"].iter().find_map(|key| event[*key].as_str())?;
+    u64::from_str_radix(id.get(..16)?, 16).ok()
 }
 
 /// Docker counts nanoseconds, podman writes RFC 3339, older ones of it count seconds.
@@ -111,7 +119,7 @@ mod tests {
 
     fn docker(action: &str, more: &str) -> String {
         format!(
-            r#"{{"Action":"{action}","Actor":{{"Attributes":{{"{OWNER_LABEL}":"me"{more}}}}},"time":5,"timeNano":5000000007}}"#
+            r#"{{"Action":"{action}","id":"00deadbeef123456789abcdef","Actor":{{"Attributes":{{"{OWNER_LABEL}":"me"{more}}}}},"time":5,"timeNano":5000000007}}"#
         )
     }
 
@@ -125,6 +133,7 @@ mod tests {
             docker("destroy", ""),
         ];
         let expected = Record {
+            id: Some(0x00de_adbe_ef12_3456),
             created: Some(5_000_000_007),
             started: Some(5_000_000_007),
             oom: true,

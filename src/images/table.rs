@@ -85,7 +85,7 @@ mod tests {
         let present = Present {
             id: "sha256:1".to_owned(),
             bytes: 79_200_000,
-            created: "2026-03-01T09:00:00.5Z".to_owned(),
+            created: "2026-03-01T09:59:59.5Z".to_owned(),
             made: "offline".to_owned(),
             from: None,
         };

@@ -11,7 +11,8 @@ use crate::language::{self, Language};
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
 use crate::outcome::hints::Limits;
 use crate::policy::{PolicyError, SandboxPolicy};
-use crate::work_dir::{Mount, WorkDirError};
+use crate::walls::evidence::{NetworkPromise, Promised};
+use crate::work_dir::{self, Access, Mount, WorkDirError};
 
 pub mod argv;
 
@@ -169,6 +170,44 @@ impl Plan {
         }
     }
 
+    /// What the grants promise of each wall. The output's limit is the runner's, not the plan's.
+    pub fn promised(&self, output_bytes: u64) -> Promised {
+        let Self {
+            // What runs, not what keeps it in.
+            language: _,
+            image: _,
+            command: _,
+            timeout,
+            env,
+            memory_mb,
+            cpus,
+            pids_limit,
+            tmpfs_mb,
+            nofile_limit,
+            network,
+            user,
+            runtime,
+            mount,
+        } = self;
+        Promised {
+            network: match network {
+                Network::None => NetworkPromise::Shut,
+                Network::Bridge => NetworkPromise::Open,
+            },
+            user: *user,
+            memory_mb: *memory_mb,
+            cpus: *cpus,
+            pids: *pids_limit,
+            tmpfs_mb: *tmpfs_mb,
+            nofile: *nofile_limit,
+            deadline: *timeout,
+            output_bytes,
+            env: env.keys().map(ToString::to_string).collect(),
+            mount: mount.as_ref().map(granted),
+            runtime: runtime.as_ref().map(ToString::to_string),
+        }
+    }
+
     /// The same grants in another image: for an image that das built in place of a default one.
     pub(crate) fn with_image(self, image: ImageRef) -> Self {
         Self { image, ..self }
@@ -184,6 +223,15 @@ impl Plan {
     pub fn with_timeout_at_most(self, timeout: Duration) -> Self {
         Self { timeout: self.timeout.min(timeout), ..self }
     }
+}
+
+/// A mount as a person is told of it.
+fn granted(mount: &Mount) -> String {
+    let access = match mount.access() {
+        Access::ReadOnly => "read-only",
+        Access::Writable => "writable",
+    };
+    format!("{} at {}, {access}", mount.source(), work_dir::TARGET)
 }
 
 #[cfg(test)]

@@ -100,6 +100,7 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
         network,
         user,
         runtime,
+        seccomp,
         mount,
     } = plan;
     if let Some(runtime) = runtime {
@@ -120,6 +121,9 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
     }
     lines.add(Wall::Capabilities, ["--cap-drop", "ALL"]);
     lines.add(Wall::NewPrivileges, ["--security-opt", "no-new-privileges"]);
+    if let Some(profile) = seccomp {
+        lines.add(Wall::Syscalls, ["--security-opt", &format!("seccomp={}", profile.path())]);
+    }
     lines.add(Wall::User, ["--user", &user.to_string()]);
     if let Some(mount) = mount {
         let access = match mount.access() {

@@ -113,16 +113,6 @@ impl User {
     /// The traditional `nobody`, which owns nothing.
     pub const NOBODY: Self = Self { uid: 65534, gid: 65534 };
 
-    /// The user's number.
-    pub const fn uid(self) -> u32 {
-        self.uid
-    }
-
-    /// The group's number.
-    pub const fn gid(self) -> u32 {
-        self.gid
-    }
-
     /// The user id, never 0.
     pub const fn uid(self) -> u32 {
         self.uid

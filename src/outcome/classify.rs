@@ -234,7 +234,6 @@ mod tests {
         started: Some(2),
         oom: false,
         died: None,
-        died_at: None,
         destroyed: false,
     };
 

@@ -108,7 +108,10 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
     }
     lines.add(Wall::Network, ["--network", network_mode(*network)]);
     lines.add(Wall::Filesystem, ["--read-only"]);
-    lines.add(Wall::Scratch, ["--tmpfs", &format!("/tmp:rw,noexec,nosuid,nodev,mode=1777,size={tmpfs_mb}m")]);
+    lines.add(
+        Wall::Scratch,
+        ["--tmpfs", &format!("/tmp:rw,noexec,nosuid,nodev,mode=1777,size={tmpfs_mb}m")],
+    );
     // Equal to the memory: no swap on top of it.
     lines.add(Wall::Memory, ["--memory", &format!("{memory_mb}m")]);
     lines.add(Wall::Memory, ["--memory-swap", &format!("{memory_mb}m")]);
@@ -131,9 +134,13 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
             Access::Writable => "",
         };
         let (source, target) = (mount.source(), work_dir::TARGET);
-        lines.add(Wall::Host, ["--mount", &format!("type=bind,source={source},target={target}{access}")]);
+        lines.add(
+            Wall::Host,
+            ["--mount", &format!("type=bind,source={source},target={target}{access}")],
+        );
     }
-    lines.add(Wall::Scratch, ["--workdir", if mount.is_some() { work_dir::TARGET } else { "/tmp" }]);
+    lines
+        .add(Wall::Scratch, ["--workdir", if mount.is_some() { work_dir::TARGET } else { "/tmp" }]);
     lines.add(Wall::Environment, ["--env", "HOME=/tmp"]);
     for (name, value) in env {
         lines.add(Wall::Environment, ["--env", &format!("{name}={value}")]);

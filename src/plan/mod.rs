@@ -8,7 +8,7 @@ use std::error::Error as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::language::{self, Language};
+use crate::language::Language;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
 use crate::outcome::hints::Limits;
 use crate::policy::{PolicyError, SandboxPolicy};
@@ -102,11 +102,11 @@ impl CheckedPolicy {
 
     /// The policy's own rows win over the built-in ones.
     fn row(&self, language: &str) -> Result<Row, PolicyError> {
-        let name = language::canonical_name(language);
         let unknown = || PolicyError::Language {
             name: language.to_owned(),
             offered: self.policy.offered_languages().join(", "),
         };
+        let name = self.policy.offered_language(language).ok_or_else(unknown)?;
         let name: LanguageName = name.parse().map_err(|_| unknown())?;
         if let Some(row) = self.policy.languages.get(&name) {
             let (image, command, env) = (row.image.clone(), row.command.clone(), row.env.clone());
@@ -175,6 +175,11 @@ impl Plan {
     /// The program that the container executes.
     pub fn interpreter(&self) -> &str {
         self.command.first().map_or("", String::as_str)
+    }
+
+    /// Whether it runs with the other's command line: the deadline alone has no flag.
+    pub fn has_same_command_line(&self, other: &Self) -> bool {
+        Self { timeout: other.timeout, ..self.clone() } == *other
     }
 
     /// The limits that a hint may name.
@@ -285,6 +290,13 @@ mod tests {
         let env: Vec<_> = ruby.env.iter().map(|(k, v)| format!("{k}={v}")).collect();
         assert_eq!(env, ["A=owner", "B=row"]);
         assert_eq!(plan(json, "py").unwrap().command, ["python3", "-"]);
+    }
+
+    #[test]
+    fn a_language_that_the_policy_adds_is_not_hidden_by_an_alias_of_the_same_name() {
+        let json = r#"{"languages": {"bash": {"image": "bash:5", "command": ["bash"]}}}"#;
+        assert_eq!(plan(json, "bash").unwrap().image().as_str(), "bash:5");
+        assert_eq!(plan(json, "sh").unwrap().language().as_str(), "shell");
     }
 
     #[test]

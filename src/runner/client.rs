@@ -1,7 +1,7 @@
 //! The engine's client as a running process: its pipes, its end, its threads.
 
-use std::io;
-use std::process::{ChildStdin, ExitStatus, Stdio};
+use std::io::{self, PipeReader, PipeWriter};
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -23,7 +23,10 @@ use crate::tag::RunTag;
 #[derive(Debug)]
 pub(super) struct Client {
     child: Arc<SharedChild>,
-    stdin: Option<ChildStdin>,
+    stdin: Option<PipeWriter>,
+    /// The other end of that pipe, which the client reads from. What is still in it when the client
+    /// has ended, no program can have got.
+    unread: PipeReader,
     sender: Sender<Event>,
     events: Receiver<Event>,
     pub(super) stdout: Stream,
@@ -66,14 +69,11 @@ impl Clock {
         }
     }
 
-    /// Whether the container had ended before it could get its code. Both sides of the comparison
-    /// are spans of one clock each, so that clocks that differ do no harm.
-    pub(super) fn died_unclaimed(self, record: &Record) -> bool {
-        match (self, record.start_delay(), record.lifetime()) {
-            (Self::FromClaim { spawned, claimed }, Some(delay), Some(lifetime)) => {
-                delay + lifetime < claimed.saturating_duration_since(spawned)
-            }
-            (Self::FromClaim { .. } | Self::FromStart(_), _, _) => false,
+    /// Whether the container was started before its code was known.
+    pub(super) fn is_of_claim(self) -> bool {
+        match self {
+            Self::FromClaim { .. } => true,
+            Self::FromStart(_) => false,
         }
     }
 }
@@ -89,19 +89,19 @@ impl Client {
     /// Spawns the client and starts the threads that drain it and wait for it.
     pub(super) fn spawn(command: &CommandLine, output_cap: usize) -> Result<Self, CommandError> {
         let mut process = command.to_command();
-        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let failed = |source| CommandError::spawn(command.program.clone(), source);
+        let (unread, stdin) = io::pipe().map_err(failed)?;
+        process.stdin(unread.try_clone().map_err(failed)?);
+        process.stdout(Stdio::piped()).stderr(Stdio::piped());
         let spawned = Instant::now();
-        let child = SharedChild::spawn(&mut process)
-            .map(Arc::new)
-            .map_err(|source| CommandError::spawn(command.program.clone(), source))?;
-        let (Some(stdin), Some(stdout), Some(stderr)) =
-            (child.take_stdin(), child.take_stdout(), child.take_stderr())
-        else {
-            unreachable!("all three pipes were asked for")
+        let child = SharedChild::spawn(&mut process).map(Arc::new).map_err(failed)?;
+        let (Some(stdout), Some(stderr)) = (child.take_stdout(), child.take_stderr()) else {
+            unreachable!("both pipes were asked for")
         };
         let (sender, events) = mpsc::channel();
         Ok(Self {
             stdin: Some(stdin),
+            unread,
             stdout: Stream::drain(stdout, output_cap, Preamble::default()),
             stderr: Stream::drain(stderr, output_cap, Preamble::expected()),
             clock: Clock::FromStart(spawned),
@@ -177,6 +177,13 @@ impl Client {
                 Wake::Stop(_) => {}
             }
         }
+    }
+
+    /// Whether the client, which has ended, took none of the code. Ends when the feeder has
+    /// written the last of it: nobody else reads it now.
+    pub(super) fn has_read_nothing_of(&mut self, length: usize) -> bool {
+        let left = io::copy(&mut self.unread, &mut io::sink());
+        length > 0 && left.is_ok_and(|left| left == length as u64)
     }
 
     /// Ends the program's standard input without any code.

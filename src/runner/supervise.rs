@@ -87,8 +87,9 @@ pub struct Ran {
     pub engine_words: String,
     /// From the client's start, or the claim, to its end.
     pub duration: Duration,
-    /// The container had ended before the program could reach it: nothing has run.
-    pub unclaimed: bool,
+    /// The container that was claimed had ended before its client took a byte of the code: nothing
+    /// has run.
+    pub unread: bool,
 }
 
 impl Launch {
@@ -148,6 +149,7 @@ impl Waiting {
         let Program { code, timeout, live, stopper } = program;
         let Launch { engine, tag, .. } = &self.launch;
         let oom_kills = OomKills::so_far();
+        let length = code.len();
         self.client.begin(code, live, stopper, engine, tag);
         let supervisor = Supervisor { engine, tag, timeout, client: &self.client, oom_kills };
         let watched = supervisor.watch();
@@ -157,10 +159,7 @@ impl Waiting {
         let record = supervisor.record(&watched);
         let fate = supervisor.clean_up(&watched, &record);
         let start = supervisor.start(&watched, &record);
-        let unclaimed = match &record {
-            RecordEvidence::Known(record) => self.client.clock.died_unclaimed(record),
-            RecordEvidence::NotNeeded | RecordEvidence::Unavailable => false,
-        };
+        let unread = self.client.clock.is_of_claim() && self.client.has_read_nothing_of(length);
         let Client { stdout, stderr, .. } = self.client;
         let (stdout, stderr) = (stdout.settle(start, stopper), stderr.settle(start, stopper));
         Ran {
@@ -172,7 +171,7 @@ impl Waiting {
             stderr: stderr.captured,
             engine_words: stderr.engine_words,
             duration,
-            unclaimed,
+            unread,
         }
     }
 }

@@ -31,13 +31,18 @@ pub(in crate::walls) fn time(evidence: &Evidence) -> Judgement {
         return Err(Fault::unknown(format!("the probe ended with {}", observed.verdict.name())));
     }
     if observed.duration > deadline + LATENESS {
-        return broken(format!("a deadline of {} s, killed after {took:.1} s", deadline.as_secs_f64()));
+        return broken(format!(
+            "a deadline of {} s, killed after {took:.1} s",
+            deadline.as_secs_f64()
+        ));
     }
     match &evidence.outside.still_running {
         Some(Ok(names)) if names.is_empty() => {
             held(format!("ignored every signal, killed after {took:.1} s, and gone"))
         }
-        Some(Ok(names)) => broken(format!("after the deadline it still runs: {}", names.join(", "))),
+        Some(Ok(names)) => {
+            broken(format!("after the deadline it still runs: {}", names.join(", ")))
+        }
         Some(Err(reason)) => Err(Fault::unknown(reason)),
         None => Err(Fault::unknown("nobody looked whether it still runs")),
     }

@@ -8,6 +8,8 @@ mod mcp;
 mod packaging;
 mod podman;
 mod real;
+mod runsc;
+mod seccomp;
 mod stand_in;
 mod stop;
 mod support;

@@ -11,9 +11,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::CliError;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
-use crate::policy::{
-    EngineChoice, PolicyError, PullPolicy, SandboxPolicy, SeccompChoice, WorkDir,
-};
+use crate::policy::{EngineChoice, PolicyError, PullPolicy, SandboxPolicy, SeccompChoice, WorkDir};
 
 /// No policy is longer.
 const MOST_POLICY_BYTES: u64 = 1 << 20;

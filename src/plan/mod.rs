@@ -12,8 +12,8 @@ use crate::language::Language;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
 use crate::outcome::hints::Limits;
 use crate::policy::{PolicyError, SandboxPolicy};
-use crate::walls::evidence::{NetworkPromise, Promised};
 use crate::seccomp::{Profile, SeccompError};
+use crate::walls::evidence::{NetworkPromise, Promised};
 use crate::work_dir::{self, Access, Mount, WorkDirError};
 
 pub mod argv;

@@ -4,8 +4,8 @@
 //! An engine's client reads a filter from a file, so that das keeps its own one in a private file
 //! for it. It knows files and profiles, not walls.
 
-mod strict;
 mod store;
+mod strict;
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};

@@ -90,7 +90,11 @@ pub fn changes(policy: &SandboxPolicy) -> Vec<Change> {
     match seccomp {
         SeccompChoice::Default => {}
         SeccompChoice::Strict => {
-            found.note(Wall::Syscalls, Direction::Tightens, "seccomp strict: das's own, shorter list");
+            found.note(
+                Wall::Syscalls,
+                Direction::Tightens,
+                "seccomp strict: das's own, shorter list",
+            );
         }
         SeccompChoice::Path(path) => {
             let text = format!("seccomp {}: what this profile allows", path.display());

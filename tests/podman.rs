@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Cli, Finished, Language, Real, eventually};
+use crate::support::{Cli, Finished, Language, Place as _, Real, eventually};
 
 /// The image of a language, made on podman by das itself, once.
 fn image(language: Language) -> &'static str {
@@ -93,6 +93,9 @@ fn a_memory_hog_is_out_of_memory_though_podman_does_not_record_it() {
     assert_eq!((&outcome["verdict"], exit), (&json!("out_of_memory"), Some(137)), "{outcome}");
     let hint = outcome["hint"].as_str().expect("a hint");
     assert!(hint.starts_with("used more than 64 MiB of memory"), "{hint}");
+    // Podman's monitor would leave a file in the working directory.
+    let left: Vec<_> = std::fs::read_dir(real.home()).expect("a directory").collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]

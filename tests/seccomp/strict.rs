@@ -1,5 +1,10 @@
 //! The strict filter on a real engine: languages work under it, attacks do not.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
 use crate::support::{Language, Real};
 
 /// Runs a program under a filter, with room for a tour of a standard library.
@@ -29,6 +34,28 @@ fn node_works_under_the_strict_filter() {
 #[ignore = "needs Docker: shells and their usual tools under the strict filter"]
 fn shells_and_their_tools_work_under_the_strict_filter() {
     assert_eq!(run(Language::Shell, "strict", SHELL_TOUR), "toured\n");
+}
+
+#[test]
+#[ignore = "needs Docker: every example under the strict filter"]
+fn every_example_ends_as_it_does_under_the_engines_own_filter() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let files = fs::read_dir(examples).expect("a directory").map(|file| file.unwrap().path());
+    let is_program = |path: &PathBuf| {
+        path.extension().is_some_and(|it| ["py", "js", "sh"].iter().any(|known| it == *known))
+    };
+    let programs: Vec<PathBuf> = files.filter(is_program).collect();
+    assert!(programs.len() >= 3, "{programs:?}");
+    for program in programs {
+        let verdict = |filter: &str| {
+            let real = Real::new();
+            let flags = ["run", "--json", "--timeout", "4", "--seccomp", filter];
+            let ran = real.das().args(flags).arg(program.to_str().expect("a plain path")).output();
+            let outcome: Value = serde_json::from_slice(&ran.stdout).expect("an outcome");
+            outcome["verdict"].clone()
+        };
+        assert_eq!(verdict("strict"), verdict("default"), "{}", program.display());
+    }
 }
 
 #[test]

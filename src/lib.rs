@@ -56,6 +56,7 @@ pub mod pool;
 pub mod runner;
 pub mod sandbox;
 pub mod sanitize;
+pub mod seccomp;
 pub mod tag;
 pub mod verify;
 pub mod walls;

@@ -3,6 +3,7 @@
 mod audit;
 mod environment;
 mod examples;
+mod doctor;
 mod explain;
 mod image_commands;
 mod images;
@@ -12,7 +13,10 @@ mod output;
 mod packaging;
 mod policy_cli;
 mod readme;
+mod podman;
 mod real;
+mod runsc;
+mod seccomp;
 mod stand_in;
 mod stop;
 mod support;

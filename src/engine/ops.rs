@@ -43,7 +43,8 @@ impl Engine {
 
     /// Removes a container in whichever state it is.
     pub fn remove(&self, name: &ContainerName) -> Result<RemoveAnswer, CommandError> {
-        let finished = self.command(["rm", "--force", name.as_str()]).run(self.patience().stop)?;
+        let remove = self.facts().kind.remove_command().iter().copied();
+        let finished = self.command(remove.chain([name.as_str()])).run(self.patience().stop)?;
         Ok(read_removal(self.facts().kind, &finished))
     }
 

@@ -1,9 +1,9 @@
 //! Integration tests, by subject.
 
 mod audit;
+mod doctor;
 mod environment;
 mod examples;
-mod doctor;
 mod explain;
 mod image_commands;
 mod images;
@@ -11,9 +11,9 @@ mod input;
 mod mcp;
 mod output;
 mod packaging;
+mod podman;
 mod policy_cli;
 mod readme;
-mod podman;
 mod real;
 mod runsc;
 mod seccomp;

@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod capture;
 pub mod cli;
+mod digest;
 pub mod engine;
 pub mod images;
 pub mod language;

@@ -33,6 +33,9 @@ pub enum CliError {
         /// What the system said.
         source: io::Error,
     },
+    /// A log cannot be read to its end.
+    #[error("cannot read the audit log")]
+    ReadLog(#[source] io::Error),
     /// Standard input cannot be read.
     #[error("cannot read standard input")]
     ReadStdin(#[source] io::Error),
@@ -165,6 +168,7 @@ impl CliError {
             | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
             | Self::PolicyFile { .. }
             | Self::Policy(_)
@@ -203,6 +207,7 @@ impl CliError {
             Self::Make(error) => error.fix(),
             Self::Offered(_) => Some("the policy's `images` and `languages` say what is offered"),
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
             | Self::Refused(_)
             | Self::Package(_)

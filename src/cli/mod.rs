@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+mod audit;
 mod error;
 mod explain;
 mod image;
@@ -46,6 +47,7 @@ enum Command {
     Policy(Box<policy::PolicyCommand>),
     Mcp(Box<mcp::McpArgs>),
     Image(Box<image::ImageCommand>),
+    Audit(Box<audit::AuditCommand>),
     Completions(meta::CompletionsArgs),
     Man(meta::ManArgs),
 }
@@ -71,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Policy(args) => args.execute(),
         Command::Mcp(args) => args.execute(),
         Command::Image(args) => args.execute(),
+        Command::Audit(args) => args.execute(),
         Command::Completions(args) => args.execute(&mut Args::command()),
         Command::Man(args) => args.execute(&Args::command()),
     };

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-
-use crate::language;
+use crate::{digest, language};
 
 /// Why a text is not taken for a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +41,7 @@ impl Code {
         if let Some(offset) = given.iter().position(|&byte| byte == 0) {
             return Err(CodeError::Nul { offset });
         }
-        let sha256 = hex(&Sha256::digest(given));
+        let sha256 = digest::sha256(given);
         // A shell takes the carriage return of a Windows line end for part of a word.
         let windows = language::canonical_name(language) == "shell"
             && given.windows(2).any(|pair| pair == b"\r\n");
@@ -60,14 +58,6 @@ fn with_line_feeds(given: &[u8]) -> Vec<u8> {
     let next = given.iter().skip(1).map(Some).chain([None]);
     let pairs = given.iter().zip(next).filter(|pair| *pair != (&b'\r', Some(&b'\n')));
     pairs.map(|(&byte, _)| byte).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes everything");
-        text
-    })
 }
 
 #[cfg(test)]

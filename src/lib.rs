@@ -16,6 +16,7 @@ pub mod pool;
 pub mod runner;
 pub mod sandbox;
 pub mod sanitize;
+pub mod sweep;
 pub mod tag;
 pub mod watchdog;
 pub mod work_dir;

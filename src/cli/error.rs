@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::engine::ListError;
 use crate::engine::find::FindError;
 use crate::images::error::ImageError;
 use crate::images::make::MakeError;
@@ -33,6 +34,9 @@ pub enum CliError {
         /// What the system said.
         source: io::Error,
     },
+    /// The engine's containers cannot be listed.
+    #[error("nothing was swept")]
+    Sweep(#[source] ListError),
     /// A log cannot be read to its end.
     #[error("cannot read the audit log")]
     ReadLog(#[source] io::Error),
@@ -160,6 +164,7 @@ impl CliError {
             Self::Run(RunError::Audit(_))
             | Self::Explain(ExplainError::NoEngine(_))
             | Self::NoEngine(_)
+            | Self::Sweep(_)
             | Self::Image(_)
             | Self::Make(_)
             | Self::Useless { .. }
@@ -209,6 +214,7 @@ impl CliError {
             Self::Read { .. }
             | Self::ReadLog(_)
             | Self::ReadStdin(_)
+            | Self::Sweep(_)
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }

@@ -20,6 +20,7 @@ mod run;
 mod signals;
 mod source;
 mod status;
+mod sweep;
 
 pub use error::CliError;
 
@@ -48,6 +49,7 @@ enum Command {
     Mcp(Box<mcp::McpArgs>),
     Image(Box<image::ImageCommand>),
     Audit(Box<audit::AuditCommand>),
+    Sweep(sweep::SweepArgs),
     Completions(meta::CompletionsArgs),
     Man(meta::ManArgs),
 }
@@ -74,6 +76,7 @@ pub fn main() -> ExitCode {
         Command::Mcp(args) => args.execute(),
         Command::Image(args) => args.execute(),
         Command::Audit(args) => args.execute(),
+        Command::Sweep(args) => args.execute(),
         Command::Completions(args) => args.execute(&mut Args::command()),
         Command::Man(args) => args.execute(&Args::command()),
     };

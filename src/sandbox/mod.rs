@@ -23,6 +23,7 @@ use crate::plan::{CheckedPolicy, Refusal};
 use crate::policy::{PolicyError, SandboxPolicy};
 use crate::pool::{Pool, Size};
 use crate::runner::{Live, Stopper};
+use crate::sweep::{Rhythm, Sweeper};
 use crate::tag::{Owner, RunTag};
 use crate::watchdog::Watchdog;
 use code::Code;
@@ -36,6 +37,8 @@ pub struct Sandbox {
     owner: Owner,
     audit: Option<AuditLog>,
     images: Shelf,
+    /// Sweeps for as long as it is here.
+    _sweeper: Option<Sweeper>,
 }
 
 /// An engine, and what guards its containers.
@@ -124,6 +127,7 @@ impl Sandbox {
             owner: Owner::this_process(),
             audit: None,
             images: Shelf::default(),
+            _sweeper: None,
         })
     }
 
@@ -138,6 +142,14 @@ impl Sandbox {
     pub fn with_patience(self, patience: Patience) -> Self {
         let host = self.host.map(|host| Host::new(host.engine.with_patience(patience)));
         Self { host, ..self }
+    }
+
+    /// Removes what dead processes left on the engine, in the background, for as long as the
+    /// sandbox lives. No run waits for it.
+    #[must_use]
+    pub fn with_sweeps(self, rhythm: Rhythm) -> Self {
+        let engine = self.host.as_ref().ok().map(|host| host.engine.clone());
+        Self { _sweeper: engine.map(|engine| Sweeper::start(engine, rhythm)), ..self }
     }
 
     /// Keeps parked containers ready for each language in use, as many as the policy's `warm`

@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::CliError;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
@@ -20,7 +21,7 @@ const MOST_POLICY_BYTES: u64 = 1 << 20;
 #[command(next_help_heading = "Policy")]
 pub(super) struct PolicyArgs {
     /// Read the policy from this JSON file.
-    #[arg(long, value_name = "FILE", env = "DAS_POLICY")]
+    #[arg(long, value_name = "FILE", env = "DAS_POLICY", value_parser = path_or_nothing())]
     policy: Option<PathBuf>,
     /// How long the program may run, in seconds.
     #[arg(long, value_name = "SECONDS")]
@@ -67,6 +68,9 @@ pub(super) struct PolicyArgs {
     /// When to pull the image: never, missing or always.
     #[arg(long, value_name = "WHEN", value_parser = parse_pull)]
     pull: Option<PullPolicy>,
+    /// Keep this many containers ready for each language in use (das mcp alone).
+    #[arg(long, value_name = "N")]
+    warm: Option<u64>,
 }
 
 /// Where the policy is, and which engine it is for: all that a command needs which runs nothing.
@@ -137,6 +141,7 @@ impl PolicyArgs {
             runtime,
             engine,
             pull,
+            warm,
         } = self;
         let work_dir = work_dir.as_deref().map(parse_work_dir).transpose()?;
         let mut words = Vec::new();
@@ -163,6 +168,7 @@ impl PolicyArgs {
         flag("runtime", said(runtime.as_ref()));
         flag("engine", said(engine.as_ref()));
         flag("pull", pull.map(|pull| pull_name(pull).to_owned()));
+        flag("warm", warm.map(|warm| warm.to_string()));
         words.extend(allow_network.then(|| "--allow-network".to_owned()));
         Ok(words)
     }
@@ -186,6 +192,7 @@ impl PolicyArgs {
             runtime,
             engine,
             pull,
+            warm,
         } = self.clone();
         set(&mut policy.timeout_seconds, timeout);
         set(&mut policy.memory_mb, memory);
@@ -197,6 +204,7 @@ impl PolicyArgs {
         set(&mut policy.user, user);
         set(&mut policy.engine, engine);
         set(&mut policy.pull, pull);
+        set(&mut policy.warm, warm);
         policy.env.extend(env);
         policy.network |= allow_network;
         policy.runtime = runtime.or(policy.runtime.take());
@@ -246,6 +254,12 @@ fn parse_work_dir(said: &str) -> Result<WorkDir, CliError> {
     let path = std::path::absolute(path)
         .map_err(|source| CliError::Read { path: PathBuf::from(said), source })?;
     Ok(WorkDir { path, writable })
+}
+
+/// A path. MCP hosts set variables that nobody filled in to the empty text, which clap's own
+/// parser of paths refuses; it is the same as none.
+pub(super) fn path_or_nothing() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 fn parse_env(said: &str) -> Result<(EnvName, String), String> {

@@ -11,6 +11,8 @@ use crate::tag::OWNER_LABEL;
 /// What the engine remembers of one container.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Record {
+    /// The first 16 hexadecimal digits of the container's id.
+    pub id: Option<u64>,
     /// When it was made, in nanoseconds of Unix time on the engine's clock.
     pub created: Option<u64>,
     /// When it was started, on the same clock.
@@ -62,6 +64,7 @@ impl Record {
     }
 
     fn note(&mut self, event: &Value) {
+        self.id = self.id.or_else(|| id(event));
         let action = ["Action", "status", "Status"].iter().find_map(|key| event[*key].as_str());
         match action {
             Some("create") => self.created = Some(time(event)),
@@ -81,6 +84,11 @@ impl Record {
 fn is_of(event: &Value, owner: &str) -> bool {
     let attributes = event["Actor"]["Attributes"].as_object();
     attributes.is_none_or(|attributes| attributes.get(OWNER_LABEL).is_some_and(|it| it == owner))
+}
+
+fn id(event: &Value) -> Option<u64> {
+    let id = ["id", "ID"].iter().find_map(|key| event[*key].as_str())?;
+    u64::from_str_radix(id.get(..16)?, 16).ok()
 }
 
 fn time(event: &Value) -> u64 {
@@ -106,7 +114,7 @@ mod tests {
 
     fn docker(action: &str, more: &str) -> String {
         format!(
-            r#"{{"Action":"{action}","Actor":{{"Attributes":{{"{OWNER_LABEL}":"me"{more}}}}},"time":5,"timeNano":5000000007}}"#
+            r#"{{"Action":"{action}","id":"00deadbeef123456789abcdef","Actor":{{"Attributes":{{"{OWNER_LABEL}":"me"{more}}}}},"time":5,"timeNano":5000000007}}"#
         )
     }
 
@@ -120,6 +128,7 @@ mod tests {
             docker("destroy", ""),
         ];
         let expected = Record {
+            id: Some(0x00de_adbe_ef12_3456),
             created: Some(5_000_000_007),
             started: Some(5_000_000_007),
             oom: true,

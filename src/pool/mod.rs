@@ -63,6 +63,7 @@ struct State {
     /// By language and image.
     shelves: HashMap<String, Shelf>,
     closing: bool,
+    closed: bool,
     /// Nothing is started before this time.
     not_before: Option<Instant>,
 }
@@ -126,10 +127,25 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
-    fn drop(&mut self) {
+impl Pool {
+    /// Begins to give back all containers, in the background. None is started any more.
+    pub fn retire(&self) {
         self.shared.lock().closing = true;
         self.shared.changed.notify_all();
+    }
+
+    /// Waits until they are given back, at most until `until`; whether they are.
+    pub fn retired_by(&self, until: Instant) -> bool {
+        let bound = until.saturating_duration_since(Instant::now());
+        let open = |state: &mut State| !state.closed;
+        let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), bound, open);
+        waited.unwrap_or_else(PoisonError::into_inner).0.closed
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.retire();
         if let Some(keeper) = self.keeper.take() {
             // A keeper that panicked has dropped its containers already.
             keeper.join().ok();
@@ -153,7 +169,12 @@ impl Shared {
                 Task::Start(plan) => self.start(&plan),
                 Task::GiveBack(parked) => parked.into_iter().for_each(give_back),
                 Task::Recheck(plans) => plans.iter().for_each(|plan| self.recheck(plan)),
-                Task::Close(parked) => return close(parked),
+                Task::Close(parked) => {
+                    close(parked);
+                    self.lock().closed = true;
+                    self.changed.notify_all();
+                    return;
+                }
             }
         }
     }

@@ -174,6 +174,7 @@ impl Run<'_> {
             duration,
             unclaimed: _,
         } = ran;
+        let ran = record.may_have_run();
         let ending = classify::classify(&Evidence {
             client,
             stopping,
@@ -182,7 +183,7 @@ impl Run<'_> {
             interpreter: self.plan.interpreter(),
         });
         // Where nothing ran, the hint has it.
-        let said = if ending.verdict().is_of_the_program() { engine_words.as_str() } else { "" };
+        let said = if ran && ending.verdict().is_of_the_program() { &engine_words } else { "" };
         let removal = self.removal(tag);
         let warnings = engine_warnings(said).chain(unconfirmed(fate, &ending, &removal)).collect();
         let run_id = tag.id().to_owned();
@@ -273,10 +274,11 @@ fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
         CommandError::NotFound { .. } => Failure::NoEngine(error.to_string()),
         CommandError::Spawn { source, .. } => {
             let what = format!("cannot start `{}`: {source}", facts.program);
-            match source.kind() {
-                // The policy's variables fill more than the system passes on.
-                io::ErrorKind::ArgumentListTooLong => Failure::Engine(what),
-                _ => Failure::NoEngine(what),
+            // The policy's variables may fill more than the system passes on.
+            if source.kind() == io::ErrorKind::ArgumentListTooLong {
+                Failure::Engine(what)
+            } else {
+                Failure::NoEngine(what)
             }
         }
         CommandError::TimedOut { .. }

@@ -36,7 +36,7 @@ fn for_any_case(property: impl Fn(Case) -> Result<(), TestCaseError>) {
     let mounted = mounted.to_str().expect("a plain name").to_owned();
     TestRunner::new(Config { cases: 64, ..Config::default() })
         .run(&any_case(mounted), property)
-        .unwrap();
+        .expect("a property of every command line");
 }
 
 /// Any command line. The directory is what it may mount.

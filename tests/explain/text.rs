@@ -45,7 +45,7 @@ fn the_default_command_has_every_wall_in_its_documented_place() {
     let stand_in = StandIn::new();
     Das::new(&stand_in)
         .arg("explain")
-        .stdout(documented(PYTHON_ENV, "python:3.12-slim python -I -"))
+        .stdout(documented(PYTHON_ENV, "python:3.12-slim python -I -u -"))
         .status(0);
 }
 

@@ -87,15 +87,17 @@ fn a_policy_from_the_environment_is_chosen_too() {
 #[test]
 fn the_printed_command_serves() {
     let stand_in = StandIn::new();
-    let finished =
-        Das::new(&stand_in).args(["mcp", "config", "claude-code", "--cpus", "1"]).output();
+    let finished = Das::new(&stand_in)
+        .args(["mcp", "config", "claude-code", "--cpus", "1", "--warm", "0"])
+        .output();
     let configuration: Value = serde_json::from_slice(&finished.stdout).unwrap();
     let server = &configuration["mcpServers"]["das"];
     let args: Vec<String> = serde_json::from_value(server["args"].clone()).unwrap();
     assert_eq!(server["command"], env!("CARGO_BIN_EXE_das"));
     let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
     let answer = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
-    Das::new(&stand_in).args(args).stdin(ping).stdout(answer).status(0);
+    let finished = Das::new(&stand_in).args(args).stdin(ping).output();
+    assert_eq!((finished.code(), finished.stdout_text().as_str()), (Some(0), answer));
 }
 
 #[test]

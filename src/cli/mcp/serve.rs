@@ -1,6 +1,7 @@
 //! Serves one client until it goes, or until a signal comes.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use super::{ServeArgs, parent};
@@ -18,11 +19,10 @@ impl ServeArgs {
             status::warn(&warning);
         }
         if sandbox.policy().policy().warm > 0 {
-            status::note(
-                "containers are kept ready for the next calls; `warm` of 0 in the policy stops that",
-            );
+            status::note("containers are kept ready for the next calls; `--warm 0` stops that");
         }
-        let server = mcp::server(sandbox, status::warn);
+        let sandbox = Arc::new(sandbox.with_parked_containers());
+        let server = mcp::server(Arc::clone(&sandbox), status::warn);
         let stopper = server.stopper();
         let (sender, caught) = channel();
         signals::on_first_signal(move |signal| {
@@ -33,6 +33,9 @@ impl ServeArgs {
         .map_err(CliError::Signals)?;
         parent::stop_when_gone(server.stopper());
         let ended = server.serve(io::stdin(), io::stdout()).map_err(CliError::Serve)?;
+        // Its end has been waited for, within a bound. What is left is the watchdog's: das must
+        // be gone in time, and dropping the sandbox would wait once more.
+        std::mem::forget(sandbox);
         exit(ended, &caught)
     }
 
@@ -49,11 +52,14 @@ impl ServeArgs {
 }
 
 fn exit(ended: Ended, caught: &Receiver<i32>) -> Result<Exit, CliError> {
-    let Ended { end, unfinished } = ended;
+    let Ended { end, unfinished, retired } = ended;
     if unfinished > 0 {
         status::warn(&format!(
             "{unfinished} runs had not ended when das did; their containers are removed after it"
         ));
+    }
+    if !retired {
+        status::warn("parked containers had not ended when das did; they are removed after it");
     }
     match end {
         End::InputEnded => Ok(Exit::Code(0)),

@@ -85,7 +85,7 @@ impl AuditLog {
     /// written on in its new file.
     pub fn prepare(&self) -> Result<Pending, AuditError> {
         let pending = self.open()?;
-        let tail = pending.locked(|file| Tail::read(file))?;
+        let tail = pending.locked(Tail::read)?;
         tail.map_err(|error| self.tail_error(error))?;
         let length = pending.file.metadata().map_err(|source| self.write_error(source))?.len();
         reserve(&pending.file, length).map_err(|source| self.write_error(source))?;

@@ -8,7 +8,7 @@ mod run;
 
 pub use code::CodeError;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::audit::{AuditError, AuditLog};
@@ -37,8 +37,9 @@ pub struct Sandbox {
     owner: Owner,
     audit: Option<AuditLog>,
     images: Shelf,
+    sweeps: Option<Rhythm>,
     /// Sweeps for as long as it is here.
-    _sweeper: Option<Sweeper>,
+    sweeper: OnceLock<Sweeper>,
 }
 
 /// An engine, and what guards its containers.
@@ -127,7 +128,8 @@ impl Sandbox {
             owner: Owner::this_process(),
             audit: None,
             images: Shelf::default(),
-            _sweeper: None,
+            sweeps: None,
+            sweeper: OnceLock::new(),
         })
     }
 
@@ -144,12 +146,17 @@ impl Sandbox {
         Self { host, ..self }
     }
 
-    /// Removes what dead processes left on the engine, in the background, for as long as the
-    /// sandbox lives. No run waits for it.
+    /// Removes what dead processes left on the engine, in the background, from the first run on
+    /// for as long as the sandbox lives. No run waits for it.
     #[must_use]
     pub fn with_sweeps(self, rhythm: Rhythm) -> Self {
-        let engine = self.host.as_ref().ok().map(|host| host.engine.clone());
-        Self { _sweeper: engine.map(|engine| Sweeper::start(engine, rhythm)), ..self }
+        Self { sweeps: Some(rhythm), ..self }
+    }
+
+    fn begin_to_sweep(&self) {
+        if let (Some(rhythm), Ok(host)) = (self.sweeps, &self.host) {
+            self.sweeper.get_or_init(|| Sweeper::start(host.engine.clone(), rhythm));
+        }
     }
 
     /// Keeps parked containers ready for each language in use, as many as the policy's `warm`
@@ -223,6 +230,7 @@ impl Sandbox {
         let limit = self.policy.policy().max_code_bytes;
         let code = Code::new(request.language, request.code, limit)?;
         let pending = self.audit.as_ref().map(AuditLog::prepare).transpose()?;
+        self.begin_to_sweep();
         let run = Run { sandbox: self, plan, code, notice: None };
         let Request { live, progress, stopper, language: _, code: _, timeout: _ } = request;
         let outcome = run.execute(&Watch { live, progress, stopper });

@@ -95,8 +95,8 @@ fn as_text(name: &str, findings: &Findings) -> String {
     let state = format!("{state}, {} lines", findings.lines);
     let last = findings.last_sha256.as_ref().map(|sha256| format!("  last {sha256}\n"));
     let lines = faults.chain(more).chain(vouched).chain(torn).chain([state]);
-    let lines: String = lines.map(|line| format!("{name}: {line}\n")).collect();
-    lines + &last.unwrap_or_default()
+    let lines: Vec<String> = lines.map(|line| format!("{name}: {line}\n")).chain(last).collect();
+    lines.concat()
 }
 
 fn as_json(name: &str, findings: &Findings) -> String {

@@ -1,5 +1,6 @@
 //! Integration tests, by subject.
 
+mod audit;
 mod explain;
 mod image_commands;
 mod images;
@@ -9,4 +10,5 @@ mod real;
 mod stand_in;
 mod stop;
 mod support;
+mod sweep;
 mod verdicts;

@@ -79,6 +79,7 @@ impl Clock {
 }
 
 /// What the supervisor was woken by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wake {
     Exited(ClientEnd),
     Stop(StopCause),

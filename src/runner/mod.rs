@@ -8,6 +8,7 @@ mod cleanup;
 mod client;
 mod feed;
 mod kernel;
+mod lifecycle;
 mod output;
 mod preamble;
 mod stop;

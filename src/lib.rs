@@ -44,6 +44,7 @@ pub mod audit;
 pub mod capture;
 pub mod cli;
 mod digest;
+pub mod doctor;
 pub mod engine;
 pub mod images;
 pub mod language;
@@ -58,6 +59,7 @@ pub mod sandbox;
 pub mod sanitize;
 pub mod sweep;
 pub mod tag;
+pub mod walls;
 pub mod watchdog;
 pub mod work_dir;
 

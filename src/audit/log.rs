@@ -18,8 +18,9 @@ use crate::policy::SandboxPolicy;
 /// The room that is reserved for a record.
 const RESERVED_BYTES: u64 = 16 * 1024;
 
-/// How long another process may hold the log. Each holds it for one short write.
-const LOCK_BOUND: Duration = Duration::from_secs(10);
+/// How long other processes may keep the log locked. Nobody writes for long, so whoever does has
+/// stopped in the middle, or means to keep das from recording.
+const LOCK_BOUND: Duration = Duration::from_secs(5);
 
 /// The longest pause between two attempts to get hold of it.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
@@ -50,12 +51,6 @@ pub enum AuditError {
     /// It is something else than a log of das.
     #[error("`{}` is not an audit log: it holds something else", path.display())]
     Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Somebody holds it and does not let go.
-    #[error("the audit log `{}` is locked by another process", path.display())]
-    Locked {
         /// The file.
         path: PathBuf,
     },
@@ -178,7 +173,8 @@ impl Pending {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(pause),
                 Err(TryLockError::WouldBlock) => {
-                    return Err(AuditError::Locked { path: self.log.path.clone() });
+                    let held = io::Error::other("another process keeps it locked");
+                    return Err(self.log.write_error(held));
                 }
                 Err(TryLockError::Error(source)) => return Err(self.log.write_error(source)),
             }

@@ -86,9 +86,11 @@ impl Record {
     }
 }
 
-/// Docker puts a container's labels into its events; podman's events have no `Actor`.
+/// Docker puts a container's labels into its events, podman into most of its own: an event
+/// without any is believed for its name.
 fn is_of(event: &Value, owner: &str) -> bool {
-    let attributes = event["Actor"]["Attributes"].as_object();
+    let attributes = [&event["Actor"]["Attributes"], &event["Attributes"]];
+    let attributes = attributes.into_iter().find_map(Value::as_object);
     attributes.is_none_or(|attributes| attributes.get(OWNER_LABEL).is_some_and(|it| it == owner))
 }
 
@@ -97,11 +99,14 @@ fn id(event: &Value) -> Option<u64> {
     u64::from_str_radix(id.get(..16)?, 16).ok()
 }
 
+/// Docker counts nanoseconds, podman writes RFC 3339, older ones of it count seconds.
 fn time(event: &Value) -> u64 {
-    event["timeNano"]
-        .as_u64()
-        .or_else(|| Some(event["time"].as_u64()? * 1_000_000_000))
-        .unwrap_or(0)
+    let written = || {
+        let time: jiff::Timestamp = event["Time"].as_str()?.parse().ok()?;
+        u64::try_from(time.as_nanosecond()).ok()
+    };
+    let seconds = || event["time"].as_u64()?.checked_mul(1_000_000_000);
+    event["timeNano"].as_u64().or_else(written).or_else(seconds).unwrap_or(0)
 }
 
 fn exit_code(event: &Value) -> Option<i32> {
@@ -147,6 +152,34 @@ mod tests {
 
     #[test]
     fn a_podmans_record_is_read() {
+        let event = |status: &str, more: &str| {
+            format!(
+                r#"{{{more}"Name":"x","Status":"{status}","Time":"1970-01-01T00:00:05.000000007Z","Attributes":{{"{OWNER_LABEL}":"me"}}}}"#
+            )
+        };
+        let lines = [
+            event("create", ""),
+            event("start", ""),
+            event("died", r#""ContainerExitCode":3,"#),
+            event("remove", ""),
+        ]
+        .join("\n");
+        let at = Some(5_000_000_007);
+        let expected = Record {
+            created: at,
+            started: at,
+            oom: false,
+            died: Some(3),
+            died_at: at,
+            id: None,
+            destroyed: true,
+        };
+        assert_eq!(Record::parse(lines.as_bytes(), "me"), expected);
+        assert_eq!(Record::parse(lines.as_bytes(), "you"), Record::default());
+    }
+
+    #[test]
+    fn an_old_podmans_record_has_whole_seconds_and_no_labels() {
         let lines = br#"{"Name":"x","Status":"start","time":5}
 {"ContainerExitCode":3,"Name":"x","Status":"died"}"#;
         let expected = Record {

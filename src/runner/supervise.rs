@@ -90,8 +90,9 @@ pub struct Ran {
     pub engine_words: String,
     /// From the client's start, or the claim, to its end.
     pub duration: Duration,
-    /// The container had ended before the program could reach it: nothing has run.
-    pub unclaimed: bool,
+    /// The container that was claimed had ended before its client took a byte of the code: nothing
+    /// has run.
+    pub unread: bool,
 }
 
 impl Launch {
@@ -151,18 +152,18 @@ impl Waiting {
         let Program { code, timeout, live, stopper } = program;
         let Launch { engine, tag, .. } = &self.launch;
         let oom_kills = OomKills::so_far();
+        let length = code.len();
         self.client.begin(code, live, stopper, engine, tag);
         let deadline = self.client.clock.begun() + timeout;
         let stop = Attempts { until: None, pause: FIRST_PAUSE };
         let client = &self.client;
         let mut supervisor =
-            Supervisor { engine, tag, timeout, client, oom_kills, deadline, stop, duration: None };
+            Supervisor { engine, tag, timeout, client, oom_kills, deadline, stop, ended: None };
         let Known { client, stopping, record, fate } = supervisor.live();
-        let (start, duration) = (supervisor.start(client, &record), supervisor.duration);
-        let unclaimed = match &record {
-            RecordEvidence::Known(record) => self.client.clock.died_unclaimed(record),
-            RecordEvidence::NotNeeded | RecordEvidence::Unavailable => false,
-        };
+        let ended = supervisor.ended.unwrap_or_else(Instant::now);
+        let start = supervisor.start(client, &record, ended);
+        let unread = self.client.clock.is_of_claim() && self.client.has_read_nothing_of(length);
+        let begun = self.client.clock.begun();
         let Client { stdout, stderr, .. } = self.client;
         let (stdout, stderr) = (stdout.settle(start, stopper), stderr.settle(start, stopper));
         Ran {
@@ -173,8 +174,8 @@ impl Waiting {
             stdout: stdout.captured,
             stderr: stderr.captured,
             engine_words: stderr.engine_words,
-            duration: duration.unwrap_or_default(),
-            unclaimed,
+            duration: ended.saturating_duration_since(begun),
+            unread,
         }
     }
 }
@@ -189,8 +190,8 @@ struct Supervisor<'a> {
     oom_kills: OomKills,
     deadline: Instant,
     stop: Attempts,
-    /// Until the client's end.
-    duration: Option<Duration>,
+    /// When the client had ended, or was given up.
+    ended: Option<Instant>,
 }
 
 /// The attempts to end a container that cannot be killed yet.
@@ -252,7 +253,7 @@ impl Supervisor<'_> {
     fn due(&mut self, record: &RecordEvidence) -> Due {
         let RecordEvidence::Known(record) = record else { return Due::Now };
         let now = Instant::now();
-        let later = match self.client.clock.start(record) {
+        let later = match self.client.clock.start(record, now) {
             Start::At(start) => start + self.timeout,
             Start::Never if now < self.start_bound() => now + START_POLL,
             Start::Never => now,
@@ -283,8 +284,8 @@ impl Supervisor<'_> {
 
     /// What the client has said, once its pipes are dry.
     fn words(&mut self) -> Words {
-        let Client { stdout, stderr, clock, .. } = self.client;
-        self.duration = Some(clock.begun().elapsed());
+        let Client { stdout, stderr, .. } = self.client;
+        self.ended = Some(Instant::now());
         stdout.wait(LEAK_BOUND);
         stderr.wait(LEAK_BOUND);
         let held = stderr.held();
@@ -298,9 +299,9 @@ impl Supervisor<'_> {
 
     /// When the program began to print. Where that is unknown, what the client printed is taken
     /// for the program's if it succeeded, and for the engine's if it failed.
-    fn start(&self, client: ClientEnd, record: &RecordEvidence) -> Start {
+    fn start(&self, client: ClientEnd, record: &RecordEvidence, ended: Instant) -> Start {
         match (record, client) {
-            (RecordEvidence::Known(record), _) => self.client.clock.start(record),
+            (RecordEvidence::Known(record), _) => self.client.clock.start(record, ended),
             (RecordEvidence::NotNeeded | RecordEvidence::Unavailable, ClientEnd::Exited(0)) => {
                 Start::At(self.client.clock.begun())
             }

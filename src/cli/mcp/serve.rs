@@ -1,6 +1,6 @@
 //! Serves one client until it goes, or until a signal comes.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -20,6 +20,9 @@ impl ServeArgs {
         }
         if sandbox.policy().policy().warm > 0 {
             status::note("containers are kept ready for the next calls; `--warm 0` stops that");
+        }
+        if io::stdin().is_terminal() {
+            status::note("an MCP client is to start this; `das mcp config --list` tells which can");
         }
         let sandbox = Arc::new(sandbox.with_parked_containers());
         let server = mcp::server(Arc::clone(&sandbox), status::warn);

@@ -43,6 +43,7 @@
 pub mod audit;
 pub mod capture;
 pub mod cli;
+mod digest;
 pub mod doctor;
 pub mod engine;
 pub mod images;
@@ -57,6 +58,7 @@ pub mod runner;
 pub mod sandbox;
 pub mod sanitize;
 pub mod seccomp;
+pub mod sweep;
 pub mod tag;
 pub mod verify;
 pub mod walls;

@@ -2,6 +2,7 @@
 
 mod audit;
 mod doctor;
+mod audit_chain;
 mod environment;
 mod examples;
 mod explain;
@@ -20,5 +21,6 @@ mod seccomp;
 mod stand_in;
 mod stop;
 mod support;
+mod sweep;
 mod verdicts;
 mod work_dir;

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 
 use crate::audit::AuditError;
+use crate::engine::ListError;
 use crate::engine::find::FindError;
 use crate::images::error::ImageError;
 use crate::images::make::MakeError;
@@ -35,6 +36,12 @@ pub enum CliError {
         /// What the system said.
         source: io::Error,
     },
+    /// The engine's containers cannot be listed.
+    #[error("nothing was swept")]
+    Sweep(#[source] ListError),
+    /// A log cannot be read to its end.
+    #[error("cannot read the audit log")]
+    ReadLog(#[source] io::Error),
     /// Standard input cannot be read.
     #[error("cannot read standard input")]
     ReadStdin(#[source] io::Error),
@@ -174,6 +181,7 @@ impl CliError {
             | Self::Unrecorded(_)
             | Self::Explain(ExplainError::NoEngine(_))
             | Self::NoEngine(_)
+            | Self::Sweep(_)
             | Self::Image(_)
             | Self::Make(_)
             | Self::Useless { .. }
@@ -184,6 +192,7 @@ impl CliError {
             | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
             | Self::PolicyFile { .. }
             | Self::Policy(_)
@@ -234,7 +243,9 @@ impl CliError {
                 Some("`-l shell --image IMAGE` verifies any image that has `sh`")
             }
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
+            | Self::Sweep(_)
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }

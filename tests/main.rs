@@ -1,8 +1,10 @@
 //! Integration tests, by subject.
 
-mod examples;
 mod audit;
+mod doctor;
+mod audit_chain;
 mod environment;
+mod examples;
 mod explain;
 mod image_commands;
 mod images;
@@ -10,11 +12,15 @@ mod input;
 mod mcp;
 mod output;
 mod packaging;
-mod readme;
+mod podman;
 mod policy_cli;
+mod readme;
 mod real;
+mod runsc;
+mod seccomp;
 mod stand_in;
 mod stop;
 mod support;
+mod sweep;
 mod verdicts;
 mod work_dir;

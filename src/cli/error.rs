@@ -65,6 +65,12 @@ pub enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// das has no such command.
+    #[error("das has no command `{words}`")]
+    NoCommand {
+        /// What was asked for.
+        words: String,
+    },
     /// Neither a file nor code was given.
     #[error("no program to run")]
     NoProgram,
@@ -199,6 +205,7 @@ impl CliError {
             | Self::Refused(_)
             | Self::Language { .. }
             | Self::NoProgram
+            | Self::NoCommand { .. }
             | Self::NotText { .. }
             | Self::Offered(_)
             | Self::Package(_)
@@ -214,6 +221,7 @@ impl CliError {
     fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Language { .. } => Some("name it with `-l`, such as `-l python`"),
+            Self::NoCommand { .. } => Some("`das --help` lists them"),
             Self::NoProgram => {
                 Some("name a file, or `-` for standard input, or give code with `-c`")
             }

@@ -29,8 +29,9 @@ use crate::sweep::Rhythm;
     das run job.py --timeout 30 --memory 512\n  \
     das run -c 'console.log(1 + 1)' -l node\n  \
     das run job.sh --json | jq .verdict\n\n\
-    Exit codes: the program's own; 124 timeout, 137 out of memory, 126 and 127 it cannot start,\n\
-    125 Docker or das failed, 128 + signal cancelled, 2 usage or refused policy."
+    Exit codes: the program's own (success, error), 124 timeout, 137 out of memory, 126 or 127 \
+    cannot start, 125 sandbox error (Docker, the image or das failed), 128 + signal cancelled, \
+    2 usage or refused policy."
 )]
 pub(super) struct RunArgs {
     /// The program's file, or `-` for standard input.

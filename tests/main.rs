@@ -23,5 +23,7 @@ mod stand_in;
 mod stop;
 mod support;
 mod sweep;
+mod tidy;
+mod traps;
 mod verdicts;
 mod work_dir;

@@ -1,8 +1,8 @@
 //! Integration tests, by subject.
 
 mod audit;
-mod doctor;
 mod audit_chain;
+mod doctor;
 mod environment;
 mod examples;
 mod explain;

@@ -4,6 +4,7 @@ mod explain;
 mod image_commands;
 mod images;
 mod mcp;
+mod parked;
 mod real;
 mod stand_in;
 mod support;

@@ -4,5 +4,6 @@ mod calls;
 mod config;
 mod ending;
 mod eras;
+mod parked;
 mod session;
 mod start;

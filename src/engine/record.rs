@@ -123,11 +123,7 @@ mod tests {
     fn a_podmans_record_is_read() {
         let lines = br#"{"Name":"x","Status":"start","time":5}
 {"ContainerExitCode":3,"Name":"x","Status":"died"}"#;
-        let expected = Record {
-            started: Some(5_000_000_000),
-            died: Some(3),
-            ..Record::default()
-        };
+        let expected = Record { started: Some(5_000_000_000), died: Some(3), ..Record::default() };
         assert_eq!(Record::parse(lines, "me"), expected);
     }
 

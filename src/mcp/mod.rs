@@ -19,9 +19,8 @@ use crate::runner::Stopper;
 use crate::sandbox::{Request, RunError, Sandbox};
 
 /// A server that runs code in this sandbox. `warn` hears what its owner should know of each run.
-pub(crate) fn server(sandbox: Sandbox, warn: impl Fn(&str) + Send + Sync + 'static) -> Server {
+pub(crate) fn server(sandbox: Arc<Sandbox>, warn: impl Fn(&str) + Send + Sync + 'static) -> Server {
     let policy = sandbox.policy().policy().clone();
-    let sandbox = Arc::new(sandbox.with_parked_containers());
     let expecting = Arc::clone(&sandbox);
     let run = move |job: &tool::Job, stopper: &Stopper| {
         let outcome = run(&sandbox, job, stopper)?;

@@ -225,13 +225,8 @@ fn exec_failed(evidence: &Evidence<'_>) -> bool {
 mod tests {
     use super::*;
 
-    const RAN: Record = Record {
-        created: Some(1),
-        started: Some(2),
-        oom: false,
-        died: None,
-        destroyed: false,
-    };
+    const RAN: Record =
+        Record { created: Some(1), started: Some(2), oom: false, died: None, destroyed: false };
 
     fn evidence(client: ClientEnd, record: Record) -> Evidence<'static> {
         Evidence {

@@ -81,6 +81,14 @@ impl Pool {
         Claim { parked, urgency }
     }
 
+    /// Gives all containers back and waits until they are gone, for less than a second. None is
+    /// parked from then on.
+    pub fn close(&self) {
+        let parked = self.board().lock().close();
+        self.board().wake();
+        parked::close(parked);
+    }
+
     fn board(&self) -> &Arc<Board> {
         &self.keeper.board
     }
@@ -88,9 +96,7 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        let parked = self.board().lock().close();
-        self.board().wake();
-        parked::close(parked);
+        self.close();
     }
 }
 

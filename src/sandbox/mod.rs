@@ -167,6 +167,14 @@ impl Sandbox {
         Ok(())
     }
 
+    /// Gives the parked containers back now; none is parked from then on. It waits until they are
+    /// gone, for less than a second.
+    pub fn give_back_parked(&self) {
+        if let Ok(Host { pool: Some(pool), .. }) = &self.host {
+            pool.close();
+        }
+    }
+
     fn output_cap(&self) -> usize {
         usize::try_from(self.policy.policy().max_output_bytes).unwrap_or(usize::MAX)
     }

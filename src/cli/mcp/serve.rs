@@ -1,6 +1,7 @@
 //! Serves one client until it goes, or until a signal comes.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use super::{ServeArgs, parent};
@@ -19,7 +20,8 @@ impl ServeArgs {
         if sandbox.policy().policy().warm > 0 {
             status::note("containers are kept ready for the next calls; `--warm 0` stops that");
         }
-        let server = mcp::server(sandbox, status::warn);
+        let sandbox = Arc::new(sandbox.with_parked_containers());
+        let server = mcp::server(Arc::clone(&sandbox), status::warn);
         let stopper = server.stopper();
         let (sender, caught) = channel();
         signals::on_first_signal(move |signal| {
@@ -30,6 +32,8 @@ impl ServeArgs {
         .map_err(CliError::Signals)?;
         parent::stop_when_gone(server.stopper());
         let ended = server.serve(io::stdin(), io::stdout()).map_err(CliError::Serve)?;
+        // A thread that still waits for input may hold the sandbox, so that it is not dropped.
+        sandbox.give_back_parked();
         exit(ended, &caught)
     }
 

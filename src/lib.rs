@@ -45,6 +45,7 @@ pub mod capture;
 pub mod cli;
 pub mod engine;
 pub mod images;
+pub mod junit;
 pub mod language;
 mod mcp;
 pub mod names;

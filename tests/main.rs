@@ -6,6 +6,7 @@ mod images;
 mod mcp;
 mod parked;
 mod real;
+mod run_many;
 mod stand_in;
 mod support;
 mod verdicts;

@@ -94,6 +94,23 @@ pub enum CliError {
         /// What came of trying.
         why: String,
     },
+    /// Many programs were named, and standard input among them.
+    #[error("`-` cannot be one of several programs")]
+    StdinAmongFiles,
+    /// A directory has nothing to run.
+    #[error("no program is in `{}`", dir.display())]
+    NoPrograms {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// A file cannot be written.
+    #[error("cannot write `{}`", path.display())]
+    WriteFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The output cannot be written.
     #[error("cannot write the output")]
     Write(#[source] io::Error),
@@ -152,7 +169,7 @@ impl CliError {
         Ok(())
     }
 
-    fn exit_code(&self) -> u8 {
+    pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Run(RunError::Audit(_))
             | Self::Explain(ExplainError::NoEngine(_))
@@ -161,6 +178,7 @@ impl CliError {
             | Self::Make(_)
             | Self::Useless { .. }
             | Self::Write(_)
+            | Self::WriteFile { .. }
             | Self::OwnPath(_)
             | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
@@ -171,6 +189,8 @@ impl CliError {
             | Self::Refused(_)
             | Self::Language { .. }
             | Self::NoProgram
+            | Self::StdinAmongFiles
+            | Self::NoPrograms { .. }
             | Self::NotText { .. }
             | Self::Offered(_)
             | Self::Package(_)
@@ -202,8 +222,13 @@ impl CliError {
             Self::Image(error) => Some(error.fix()),
             Self::Make(error) => error.fix(),
             Self::Offered(_) => Some("the policy's `images` and `languages` say what is offered"),
+            Self::NoPrograms { .. } => Some(
+                "programs are told by their endings, such as .py, .js and .sh; what lies deeper is not looked at",
+            ),
             Self::Read { .. }
             | Self::ReadStdin(_)
+            | Self::StdinAmongFiles
+            | Self::WriteFile { .. }
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }

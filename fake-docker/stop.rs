@@ -138,10 +138,12 @@ fn drain(call: &Call, name: &str) -> Result<Drained, Failure> {
     let Some(container) = call.store.find(name)? else { return Ok(Drained::Alive) };
     call.store.ask_to_drain(&container.id)?;
     call.state.wait(|| {
+        // Asked first: a client that ends well has written down its container's end before.
+        let ended = client_has_ended(&container);
         if call.store.gone(&container.id)?.is_some() {
             return Ok(Some(Drained::Dead));
         }
-        Ok(client_has_ended(&container).then_some(Drained::Alive))
+        Ok(ended.then_some(Drained::Alive))
     })
 }
 

@@ -43,6 +43,7 @@
 pub mod audit;
 pub mod capture;
 pub mod cli;
+pub mod doctor;
 pub mod engine;
 pub mod images;
 pub mod junit;
@@ -57,6 +58,7 @@ pub mod runner;
 pub mod sandbox;
 pub mod sanitize;
 pub mod tag;
+pub mod walls;
 pub mod watchdog;
 pub mod work_dir;
 

@@ -170,6 +170,7 @@ mod tests {
             program: program.to_str().unwrap().to_owned(),
             env: EnvChanges::default(),
             client_proxies: ClientProxies::None,
+            most_processes: None,
         })
     }
 

@@ -9,7 +9,7 @@ use docker_agent_sandbox::engine::find::{HostEnv, find};
 use docker_agent_sandbox::images::commands::EngineError;
 use docker_agent_sandbox::images::ensure::{Choice, Ensured, How, Progress, Wanted, ensure};
 use docker_agent_sandbox::images::error::ImageError;
-use docker_agent_sandbox::images::make::{self, Made, MakeError};
+use docker_agent_sandbox::images::make::{self, MakeError};
 use docker_agent_sandbox::images::offline::{Blueprint, Interpreter, OfflineError, Order};
 use docker_agent_sandbox::images::package::Package;
 use docker_agent_sandbox::images::pull_refusal::PullRefusal;
@@ -41,8 +41,29 @@ fn image(text: &str) -> ImageRef {
     text.parse().expect("an image")
 }
 
-fn offline(interpreter: Interpreter) -> Made {
-    make::offline(&engine(), order(interpreter, &[]), None).expect("an image")
+/// An image of one test, gone with its end.
+struct Temporary(ImageRef);
+
+impl Temporary {
+    /// From this machine's own interpreter, under a name that no other test uses.
+    fn offline(interpreter: Interpreter, packages: &[Package], name: &str) -> Self {
+        let tag = image(&format!("das-test/{name}:1"));
+        let made = make::offline(&engine(), order(interpreter, packages), Some(&tag));
+        Self(made.expect("an image").image)
+    }
+
+    /// Something else upon another image.
+    fn upon(base: &Self, name: &str) -> Self {
+        let tag = image(&format!("das-test/{name}:1"));
+        build(&format!("FROM {}\nUSER 0:0\nRUN echo > /built-upon\n", base.0), &tag);
+        Self(tag)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        remove(&self.0);
+    }
 }
 
 /// Runs a program behind all the walls, in this image, and gives what it printed.
@@ -120,10 +141,10 @@ fn an_engine_on_another_kind_of_processor_is_refused() {
 #[test]
 #[ignore = "needs Docker: a Python image from this machine runs behind every wall"]
 fn an_offline_python_has_its_whole_standard_library() {
-    let made = offline(Interpreter::Python);
+    let made = Temporary::offline(Interpreter::Python, &[], "python");
     let printed = run(
         Interpreter::Python,
-        &made.image,
+        &made.0,
         r#"
 import asyncio, bz2, ctypes, decimal, hashlib, json, lzma, multiprocessing, sqlite3, ssl, zlib
 import concurrent.futures, csv, curses, datetime, email, http.server, importlib.metadata, logging
@@ -148,10 +169,10 @@ print(sys.stdout.encoding, sys.prefix == sys.base_prefix, [p for p in sys.path i
 #[test]
 #[ignore = "needs Docker: a Node.js image from this machine runs behind every wall"]
 fn an_offline_node_has_its_built_in_modules() {
-    let made = offline(Interpreter::Node);
+    let made = Temporary::offline(Interpreter::Node, &[], "node");
     let printed = run(
         Interpreter::Node,
-        &made.image,
+        &made.0,
         r#"
 const { Worker } = require('worker_threads');
 const crypto = require('crypto'), zlib = require('zlib'), assert = require('assert');
@@ -169,10 +190,10 @@ new Worker(code, { eval: true }).on('message', (answer) => console.log(answer));
 #[test]
 #[ignore = "needs Docker: a shell image from this machine runs behind every wall"]
 fn an_offline_shell_has_the_usual_small_tools() {
-    let made = offline(Interpreter::Shell);
+    let made = Temporary::offline(Interpreter::Shell, &[], "shell");
     let printed = run(
         Interpreter::Shell,
-        &made.image,
+        &made.0,
         r"
 id -u
 seq 10 | sort -rn | head -3 | tr '\n' ' '
@@ -232,16 +253,14 @@ fn ensured(choice: Choice, pull: PullPolicy) -> Result<Ensured, ImageError> {
 
 #[test]
 #[ignore = "needs Docker: without a registry, this machine's own interpreter stands in"]
-fn a_default_image_that_no_registry_gives_is_made_and_then_made_no_more() {
-    let made = ensured(Choice::Default, PullPolicy::Always).expect("an image");
-    assert!(matches!(made.how, How::MadeOffline(_)), "{made:?}");
-    let notice = made.notice(&image(UNREACHABLE)).expect("a notice");
-    let begin = "no registry can be reached; using `das-offline/python:";
-    let end = ", in place of `localhost:1/das-test/python:1`";
-    assert!(notice.starts_with(begin) && notice.ends_with(end), "{notice}");
-    let again = ensured(Choice::Default, PullPolicy::Missing).expect("an image");
-    assert!(matches!(again.how, How::StandIn(_)), "{again:?}");
-    assert_eq!(again.image, made.image);
+fn a_default_image_that_no_registry_gives_has_a_stand_in_of_this_machine() {
+    let wanted = image(UNREACHABLE);
+    for pull in [PullPolicy::Always, PullPolicy::Missing] {
+        let ensured = ensured(Choice::Default, pull).expect("an image");
+        assert!(ensured.image.as_str().starts_with("das-offline/python:"), "{ensured:?}");
+        assert!(matches!(ensured.how, How::StandIn(_) | How::MadeOffline(_)), "{ensured:?}");
+        assert!(ensured.notice(&wanted).is_some_and(|notice| notice.contains(UNREACHABLE)));
+    }
 }
 
 #[test]
@@ -271,16 +290,15 @@ fn nothing_is_pulled_where_the_policy_says_never() {
 #[ignore = "needs Docker and a package index: packages join an offline image and are found there"]
 fn packages_join_an_offline_python() {
     let six = packages(Interpreter::Python, &["six==1.16.0"]);
-    let base = offline(Interpreter::Python).image;
+    let base = Temporary::offline(Interpreter::Python, &[], "to-bake");
     let order = order(Interpreter::Python, &six);
-    let made = make::with_packages(&engine(), &base, order, User::NOBODY, None).expect("an image");
-    assert!(made.image.as_str().starts_with("das-baked/python:six--1.16.0-"), "{}", made.image);
+    let add = |base: &ImageRef, tag| make::with_packages(&engine(), base, order, User::NOBODY, tag);
+    let tag = image("das-test/baked:1");
+    let made = Temporary(add(&base.0, Some(&tag)).expect("an image").image);
     let program = versions::program(Interpreter::Python, &six);
-    let printed = run(Interpreter::Python, &made.image, &program);
+    let printed = run(Interpreter::Python, &made.0, &program);
     assert_eq!(versions::parse(&printed), ["six==1.16.0"]);
-    let error = make::with_packages(&engine(), &made.image, order, User::NOBODY, None);
-    assert!(matches!(error, Err(MakeError::AlreadyBaked { .. })));
-    remove(&made.image);
+    assert!(matches!(add(&made.0, None), Err(MakeError::AlreadyBaked { .. })));
 }
 
 #[test]
@@ -288,16 +306,14 @@ fn packages_join_an_offline_python() {
 fn packages_join_a_base_that_has_an_installer() {
     let pip = packages(Interpreter::Python, &["pip"]);
     let order = order(Interpreter::Python, &pip);
-    let (without, base) = (image("das-test/pip:1"), image("das-test/with-pip:1"));
-    make::offline(&engine(), order, Some(&without)).expect("an image");
-    build(&format!("FROM {without}\nUSER 0:0\nRUN echo > /built-upon\n"), &base);
+    let bottom = Temporary::offline(Interpreter::Python, &pip, "pip");
+    let base = Temporary::upon(&bottom, "with-pip");
     // The base has all of it, so that the build needs no index.
-    let made = make::with_packages(&engine(), &base, order, User::NOBODY, None).expect("an image");
-    assert_eq!(made.from, base.as_str());
-    assert_eq!(run(Interpreter::Python, &made.image, "import os; print(os.getuid())"), "65534\n");
-    remove(&made.image);
-    remove(&base);
-    remove(&without);
+    let made = make::with_packages(&engine(), &base.0, order, User::NOBODY, None);
+    let made = made.expect("an image");
+    assert_eq!(made.from, base.0.as_str());
+    let made = Temporary(made.image);
+    assert_eq!(run(Interpreter::Python, &made.0, "import os; print(os.getuid())"), "65534\n");
 }
 
 fn build(dockerfile: &str, tag: &ImageRef) {
@@ -311,14 +327,31 @@ fn build(dockerfile: &str, tag: &ImageRef) {
 #[test]
 #[ignore = "needs Docker: a failed build says why"]
 fn a_base_without_an_installer_says_so() {
-    let base = image("das-test/bare:1");
-    make::offline(&engine(), order(Interpreter::Shell, &[]), Some(&base)).expect("an image");
+    let bottom = Temporary::offline(Interpreter::Shell, &[], "tools");
+    let base = Temporary::upon(&bottom, "bare");
     let jq = packages(Interpreter::Shell, &["jq"]);
     let order = order(Interpreter::Shell, &jq);
-    let error = make::with_packages(&engine(), &base, order, User::NOBODY, None);
+    let error = make::with_packages(&engine(), &base.0, order, User::NOBODY, None);
     let Err(MakeError::Engine(EngineError::Refused { said })) = error else {
         panic!("{error:?}");
     };
     assert!(said.contains("this image has neither apk nor apt-get"), "{said}");
-    remove(&base);
+    let id = engine().image_id(&base.0).expect("an answer").expect("an image");
+    remove_steps_upon(&id);
+}
+
+/// A build that fails leaves the steps before it, and they keep their base. Builders that keep
+/// their steps elsewhere have none to remove.
+fn remove_steps_upon(id: &str) {
+    let asked = |args: &[&str]| {
+        let finished = engine().command(args.iter().copied()).run(BOUND).expect("an answer");
+        finished.out()
+    };
+    let images = asked(&["image", "ls", "--all", "--quiet", "--no-trunc"]);
+    for image in images.lines() {
+        if asked(&["image", "inspect", "--format", "{{.Parent}}", image]) == id {
+            remove_steps_upon(image);
+            asked(&["image", "rm", image]);
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Parked containers of the library: a sandbox owns them.
 
+use std::time::{Duration, Instant};
+
 use docker_agent_sandbox::policy::{EngineChoice, SandboxPolicy};
 use docker_agent_sandbox::{Request, Sandbox, Verdict};
 
@@ -49,7 +51,8 @@ fn a_sandbox_that_has_given_them_back_runs_on_and_parks_no_more() {
     let sandbox = sandbox(&stand_in);
     sandbox.expect("python").unwrap();
     wait_for_parked(&stand_in, 2);
-    sandbox.give_back_parked();
+    sandbox.retire();
+    assert!(sandbox.retired_by(Instant::now() + Duration::from_secs(10)));
     let outcome = sandbox.run(Request::new("python", b"hello")).unwrap();
     assert_eq!((outcome.verdict, outcome.warm), (Verdict::Success, false));
     drop(sandbox);

@@ -3,6 +3,9 @@
 //! `cargo test -- --ignored` runs these. `DAS_INTEGRATION_IMAGE`, `DAS_INTEGRATION_IMAGE_NODE` and
 //! `DAS_INTEGRATION_IMAGE_SHELL` name other images than the defaults, which need a registry.
 
+mod daemon;
+mod ends;
+mod images;
 mod inside;
 mod limits;
 mod walls;

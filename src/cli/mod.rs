@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+mod doctor;
 mod error;
 mod explain;
 mod image;
@@ -47,6 +48,7 @@ enum Command {
     Policy(Box<policy::PolicyCommand>),
     Mcp(Box<mcp::McpArgs>),
     Image(Box<image::ImageCommand>),
+    Doctor(Box<doctor::DoctorArgs>),
     Completions(meta::CompletionsArgs),
     Man(meta::ManArgs),
 }
@@ -72,6 +74,7 @@ pub fn main() -> ExitCode {
         Command::Policy(args) => args.execute(),
         Command::Mcp(args) => args.execute(),
         Command::Image(args) => args.execute(),
+        Command::Doctor(args) => args.execute(),
         Command::Completions(args) => args.execute(&mut Args::command()),
         Command::Man(args) => args.execute(&Args::command()),
     };

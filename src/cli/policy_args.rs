@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::CliError;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
@@ -20,7 +21,7 @@ const MOST_POLICY_BYTES: u64 = 1 << 20;
 #[command(next_help_heading = "Policy")]
 pub(super) struct PolicyArgs {
     /// Read the policy from this JSON file.
-    #[arg(long, value_name = "FILE", env = "DAS_POLICY")]
+    #[arg(long, value_name = "FILE", env = "DAS_POLICY", value_parser = path_or_nothing())]
     policy: Option<PathBuf>,
     /// How long the program may run, in seconds.
     #[arg(long, value_name = "SECONDS")]
@@ -253,6 +254,12 @@ fn parse_work_dir(said: &str) -> Result<WorkDir, CliError> {
     let path = std::path::absolute(path)
         .map_err(|source| CliError::Read { path: PathBuf::from(said), source })?;
     Ok(WorkDir { path, writable })
+}
+
+/// A path. MCP hosts set variables that nobody filled in to the empty text, which clap's own
+/// parser of paths refuses; it is the same as none.
+pub(super) fn path_or_nothing() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 fn parse_env(said: &str) -> Result<(EnvName, String), String> {

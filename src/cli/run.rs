@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use clap::Args;
 use signal_hook::consts::SIGPIPE;
 
-use super::policy_args::PolicyArgs;
+use super::policy_args::{PolicyArgs, path_or_nothing};
 use super::report::{Form, Report};
 use super::source::Source;
 use super::{CliError, Exit, run_many, signals, status};
@@ -61,7 +61,7 @@ pub(super) struct RunArgs {
     #[arg(short, long)]
     quiet: bool,
     /// Append a JSON line for each run to this file; without it nothing runs.
-    #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG")]
+    #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG", value_parser = path_or_nothing())]
     audit_log: Option<PathBuf>,
     #[command(flatten)]
     pub(super) policy: PolicyArgs,

@@ -9,6 +9,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::process::{Resource, getrlimit};
 use serde_json::Value;
 
 use super::command::EnvChanges;
@@ -65,6 +66,17 @@ impl HostEnv {
         self.variables.get(OsStr::new(name)).is_some_and(|text| text.is_empty())
     }
 
+    /// Whether a variable is set and not empty.
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Where `PATH` has a program of this name; a path is not looked up.
+    pub fn in_path(&self, name: &str) -> Option<PathBuf> {
+        let programs = self.path_dirs().into_iter().map(|dir| dir.join(name));
+        (!name.contains('/')).then_some(programs)?.find(|path| is_executable(path))
+    }
+
     fn home(&self) -> Option<PathBuf> {
         self.get("HOME").map(PathBuf::from)
     }
@@ -116,6 +128,7 @@ pub fn find(choice: &EngineChoice, env: &HostEnv) -> Result<Engine, FindError> {
         kind,
         env: changes(kind, &program, config.as_ref(), env),
         client_proxies: client_proxies(kind, config.as_ref()),
+        most_processes: most_processes(kind),
         // A path that is not UTF-8 was passed over by the search.
         program: program.to_string_lossy().into_owned(),
     }))
@@ -235,6 +248,18 @@ fn client_proxies(kind: EngineKind, config: Option<&Result<Value, String>>) -> C
         ClientProxies::Configured
     } else {
         ClientProxies::None
+    }
+}
+
+/// Podman asks for more processes than a das that is itself confined may grant, unless it is told
+/// otherwise. It lowers its own limit first, to this.
+fn most_processes(kind: EngineKind) -> Option<u64> {
+    const OF_PODMAN: u64 = 32_768;
+    match kind {
+        EngineKind::Podman => {
+            Some(getrlimit(Resource::Nproc).maximum.unwrap_or(OF_PODMAN).min(OF_PODMAN))
+        }
+        EngineKind::Docker | EngineKind::Nerdctl => None,
     }
 }
 

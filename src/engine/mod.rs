@@ -53,6 +53,14 @@ impl EngineKind {
         }
     }
 
+    /// Whether the engine remembers that the kernel killed a program for its memory.
+    pub const fn memory_kills(self) -> MemoryKills {
+        match self {
+            Self::Podman => MemoryKills::Unrecorded,
+            Self::Docker | Self::Nerdctl => MemoryKills::Recorded,
+        }
+    }
+
     /// The flag that keeps the client's own proxy variables out, where there is one.
     pub const fn no_proxy_flag(self) -> Option<&'static str> {
         match self {
@@ -60,6 +68,15 @@ impl EngineKind {
             Self::Docker | Self::Nerdctl => None,
         }
     }
+}
+
+/// What an engine remembers of the kernel's OOM killer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryKills {
+    /// That it struck.
+    Recorded,
+    /// Nothing: a kill cannot be told from a program that exits with 137.
+    Unrecorded,
 }
 
 /// What the client would put into every container unasked.
@@ -82,6 +99,9 @@ pub struct Facts {
     pub env: EnvChanges,
     /// Whether the client would add proxy variables.
     pub client_proxies: ClientProxies,
+    /// The most processes that any of this user's may ever be granted, where the engine has to be
+    /// told: it would ask for more by itself, and fail.
+    pub most_processes: Option<u64>,
 }
 
 impl Facts {

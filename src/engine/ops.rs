@@ -2,9 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::Engine;
 use super::command::{CommandError, Finished};
 use super::record::Record;
+use super::{Engine, EngineKind};
 use crate::names::ImageRef;
 use crate::tag::{ContainerName, RunTag};
 
@@ -44,30 +44,34 @@ impl Engine {
     /// Removes a container in whichever state it is.
     pub fn remove(&self, name: &ContainerName) -> Result<RemoveAnswer, CommandError> {
         let finished = self.command(["rm", "--force", name.as_str()]).run(self.patience().stop)?;
-        Ok(read_removal(&finished))
+        Ok(read_removal(self.facts().kind, &finished))
     }
 
     /// What the engine remembers of a container, also after its removal.
     pub fn record(&self, tag: &RunTag) -> Result<Record, RecordError> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let until = format!("{}.{:09}", now.as_secs(), now.subsec_nanos());
         let filter = format!("container={}", tag.container());
-        let args = [
-            "events",
-            "--since",
-            "0",
-            "--until",
-            &until,
-            "--filter",
-            &filter,
-            "--format",
-            "{{json .}}",
-        ];
+        let until = self.until_now();
+        let ends = until.iter().map(String::as_str);
+        let asked = ["--filter", &filter, "--format", "{{json .}}"];
+        let args = ["events", "--since", "0"].into_iter().chain(ends).chain(asked);
         let finished = self.command(args).run(self.patience().ask)?;
         if finished.success() {
             Ok(Record::parse(&finished.stdout, tag.owner()))
         } else {
             Err(RecordError::Refused(finished.err()))
+        }
+    }
+
+    /// What makes `events` end when it has told what has been.
+    fn until_now(&self) -> Vec<String> {
+        match self.facts().kind {
+            // Podman's `--until` ends at that time, told or not.
+            EngineKind::Podman => vec!["--stream=false".to_owned()],
+            EngineKind::Docker | EngineKind::Nerdctl => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                let now = format!("{}.{:09}", now.as_secs(), now.subsec_nanos());
+                vec!["--until".to_owned(), now]
+            }
         }
     }
 
@@ -92,10 +96,12 @@ pub enum RecordError {
 
 /// `rm --force` of a missing container succeeds in newer clients and fails in older ones; both
 /// say so. Nothing of this text comes from a program: its container has das's own name.
-fn read_removal(finished: &Finished) -> RemoveAnswer {
+fn read_removal(kind: EngineKind, finished: &Finished) -> RemoveAnswer {
+    // Podman names what it removes, and succeeds in silence where there is nothing to remove.
+    let silent = kind == EngineKind::Podman && finished.success() && finished.out().is_empty();
     let text = format!("{} {}", finished.err(), finished.out()).to_ascii_lowercase();
     let absent = ["no such container", "no container with name", "not found"];
-    if absent.iter().any(|phrase| text.contains(phrase)) {
+    if silent || absent.iter().any(|phrase| text.contains(phrase)) {
         RemoveAnswer::Absent
     } else if finished.success() {
         RemoveAnswer::Removed
@@ -103,5 +109,29 @@ fn read_removal(finished: &Finished) -> RemoveAnswer {
         RemoveAnswer::InProgress
     } else {
         RemoveAnswer::Refused(finished.err())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn removal(kind: EngineKind, script: &str) -> RemoveAnswer {
+        let shell = super::super::command::CommandLine::new("/bin/sh", ["-c", script]);
+        read_removal(kind, &shell.run(Duration::from_secs(20)).unwrap())
+    }
+
+    #[test]
+    fn a_container_that_is_not_there_is_told_from_one_that_was_removed() {
+        use EngineKind::{Docker, Podman};
+        let missing = "echo 'Error response from daemon: No such container: x' >&2; exit 1";
+        assert_eq!(removal(Docker, missing), RemoveAnswer::Absent);
+        assert_eq!(removal(Docker, "echo x"), RemoveAnswer::Removed);
+        assert_eq!(removal(Podman, "echo x"), RemoveAnswer::Removed);
+        assert_eq!(removal(Podman, "true"), RemoveAnswer::Absent);
+        assert_eq!(removal(Docker, "true"), RemoveAnswer::Removed);
+        let busy = "echo 'removal of container x is already in progress' >&2; exit 1";
+        assert_eq!(removal(Docker, busy), RemoveAnswer::InProgress);
     }
 }

@@ -11,6 +11,8 @@ use crate::tag::OWNER_LABEL;
 /// What the engine remembers of one container.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Record {
+    /// The first 16 hexadecimal digits of the container's id.
+    pub id: Option<u64>,
     /// When it was made, in nanoseconds of Unix time on the engine's clock.
     pub created: Option<u64>,
     /// When it was started, on the same clock.
@@ -55,6 +57,7 @@ impl Record {
     }
 
     fn note(&mut self, event: &Value) {
+        self.id = self.id.or_else(|| id(event));
         let action = ["Action", "status", "Status"].iter().find_map(|key| event[*key].as_str());
         match action {
             Some("create") => self.created = Some(time(event)),
@@ -67,17 +70,27 @@ impl Record {
     }
 }
 
-/// Docker puts a container's labels into its events; podman's events have no `Actor`.
+/// Docker puts a container's labels into its events, podman into most of its own: an event
+/// without any is believed for its name.
 fn is_of(event: &Value, owner: &str) -> bool {
-    let attributes = event["Actor"]["Attributes"].as_object();
+    let attributes = [&event["Actor"]["Attributes"], &event["Attributes"]];
+    let attributes = attributes.into_iter().find_map(Value::as_object);
     attributes.is_none_or(|attributes| attributes.get(OWNER_LABEL).is_some_and(|it| it == owner))
 }
 
+fn id(event: &Value) -> Option<u64> {
+    let id = ["id", "ID"].iter().find_map(|key| event[*key].as_str())?;
+    u64::from_str_radix(id.get(..16)?, 16).ok()
+}
+
+/// Docker counts nanoseconds, podman writes RFC 3339, older ones of it count seconds.
 fn time(event: &Value) -> u64 {
-    event["timeNano"]
-        .as_u64()
-        .or_else(|| Some(event["time"].as_u64()? * 1_000_000_000))
-        .unwrap_or(0)
+    let written = || {
+        let time: jiff::Timestamp = event["Time"].as_str()?.parse().ok()?;
+        u64::try_from(time.as_nanosecond()).ok()
+    };
+    let seconds = || event["time"].as_u64()?.checked_mul(1_000_000_000);
+    event["timeNano"].as_u64().or_else(written).or_else(seconds).unwrap_or(0)
 }
 
 fn exit_code(event: &Value) -> Option<i32> {
@@ -96,7 +109,7 @@ mod tests {
 
     fn docker(action: &str, more: &str) -> String {
         format!(
-            r#"{{"Action":"{action}","Actor":{{"Attributes":{{"{OWNER_LABEL}":"me"{more}}}}},"time":5,"timeNano":5000000007}}"#
+            r#"{{"Action":"{action}","id":"00deadbeef123456789abcdef","Actor":{{"Attributes":{{"{OWNER_LABEL}":"me"{more}}}}},"time":5,"timeNano":5000000007}}"#
         )
     }
 
@@ -110,6 +123,7 @@ mod tests {
             docker("destroy", ""),
         ];
         let expected = Record {
+            id: Some(0x00de_adbe_ef12_3456),
             created: Some(5_000_000_007),
             started: Some(5_000_000_007),
             oom: true,
@@ -121,6 +135,33 @@ mod tests {
 
     #[test]
     fn a_podmans_record_is_read() {
+        let event = |status: &str, more: &str| {
+            format!(
+                r#"{{{more}"Name":"x","Status":"{status}","Time":"1970-01-01T00:00:05.000000007Z","Attributes":{{"{OWNER_LABEL}":"me"}}}}"#
+            )
+        };
+        let lines = [
+            event("create", ""),
+            event("start", ""),
+            event("died", r#""ContainerExitCode":3,"#),
+            event("remove", ""),
+        ]
+        .join("\n");
+        let at = Some(5_000_000_007);
+        let expected = Record {
+            created: at,
+            started: at,
+            oom: false,
+            died: Some(3),
+            id: None,
+            destroyed: true,
+        };
+        assert_eq!(Record::parse(lines.as_bytes(), "me"), expected);
+        assert_eq!(Record::parse(lines.as_bytes(), "you"), Record::default());
+    }
+
+    #[test]
+    fn an_old_podmans_record_has_whole_seconds_and_no_labels() {
         let lines = br#"{"Name":"x","Status":"start","time":5}
 {"ContainerExitCode":3,"Name":"x","Status":"died"}"#;
         let expected = Record { started: Some(5_000_000_000), died: Some(3), ..Record::default() };

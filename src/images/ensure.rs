@@ -7,6 +7,7 @@ use super::make;
 use super::offline::{Interpreter, Order};
 use super::pull_refusal::PullRefusal;
 use super::tags;
+use super::turn::Turn;
 use crate::engine::Engine;
 use crate::engine::command::Talk;
 use crate::language::Language;
@@ -196,10 +197,15 @@ fn make(engine: &Engine, wanted: Wanted<'_>, failure: ImageError) -> Result<Ensu
     let Some(interpreter) = interpreter.filter(|_| may_be_replaced(wanted, &failure)) else {
         return Err(failure);
     };
+    let turn = Turn::wait();
+    // Another process may have made it meanwhile, or an earlier one that never asks this.
+    if let Some(ensured) = stand_in(engine, wanted)? {
+        return Ok(ensured);
+    }
     let language = interpreter.name();
     wanted.progress.tell(&format!("making an image from this machine's own {language}"));
     let order = Order { interpreter, packages: &[], talk: Talk::Captured };
-    let made = make::offline(engine, order, None)
+    let made = make::offline_in_turn(engine, order, None, &turn)
         .map_err(|source| ImageError::Offline { image: wanted.image.clone(), source })?;
     Ok(Ensured { image: made.image, how: How::MadeOffline(made.from) })
 }

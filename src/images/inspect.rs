@@ -7,6 +7,9 @@ pub const OFFLINE_LABEL: &str = "docker-agent-sandbox.offline";
 /// The label of an image that packages were added to; its value says which, and to what.
 pub const BAKED_LABEL: &str = "docker-agent-sandbox.baked";
 
+/// What podman puts before the name of every image that comes from no registry.
+const PODMAN_LOCAL: &str = "localhost/";
+
 /// A local image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalImage {
@@ -102,7 +105,8 @@ struct Config {
 fn local_image(image: Described) -> LocalImage {
     let labels = image.config.and_then(|config| config.labels).unwrap_or_default();
     let label = |name: &str| labels.get(name).cloned();
-    let pulled = image.repo_digests.is_some_and(|digests| !digests.is_empty());
+    let digests = image.repo_digests.unwrap_or_default();
+    let pulled = digests.iter().any(|digest| !digest.starts_with(PODMAN_LOCAL));
     // What is built upon an image inherits its labels and has more layers.
     let layers = image.root_fs.map_or(0, |root| root.layers.len());
     let bare = labels.contains_key(OFFLINE_LABEL) && layers <= 1;
@@ -113,8 +117,7 @@ fn local_image(image: Described) -> LocalImage {
         (None, None) => Made::Local,
     };
     let tags = image.repo_tags.unwrap_or_default();
-    // Podman files every image without a registry under this one.
-    let plain = |tag: String| tag.strip_prefix("localhost/").map_or(tag.clone(), str::to_owned);
+    let plain = |tag: String| tag.strip_prefix(PODMAN_LOCAL).map_or(tag.clone(), str::to_owned);
     let tags = tags.into_iter().map(plain).collect();
     LocalImage { id: image.id, tags, bytes: image.size, created: image.created, made, bare }
 }
@@ -135,6 +138,7 @@ mod tests {
         assert_eq!(made(&label(BAKED_LABEL), r#"["a@sha256:1"]"#), Made::Baked("x".to_owned()));
         assert_eq!(made(r#""Config": null"#, r#"["a@sha256:1"]"#), Made::Pulled);
         assert_eq!(made(r#""Config": {"Labels": null}"#, "null"), Made::Local);
+        assert_eq!(made(r#""Config": null"#, r#"["localhost/a@sha256:1"]"#), Made::Local);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::commands::{self, EngineError};
 use super::dockerfile::Recipe;
 use super::inspect::Made as Origin;
 use super::offline::{Blueprint, OfflineError, Order};
+use super::turn::Turn;
 use crate::engine::Engine;
 use crate::engine::command::CommandError;
 use crate::names::{ImageRef, User};
@@ -77,6 +78,16 @@ pub fn offline(
     engine: &Engine,
     order: Order<'_>,
     tag: Option<&ImageRef>,
+) -> Result<Made, MakeError> {
+    offline_in_turn(engine, order, tag, &Turn::wait())
+}
+
+/// The same for somebody who has the turn already.
+pub(super) fn offline_in_turn(
+    engine: &Engine,
+    order: Order<'_>,
+    tag: Option<&ImageRef>,
+    _turn: &Turn,
 ) -> Result<Made, MakeError> {
     let blueprint = Blueprint::of(order, &commands::architecture(engine)?)?;
     let image = tag.cloned().unwrap_or_else(|| blueprint.tag());

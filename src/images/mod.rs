@@ -13,4 +13,5 @@ pub mod pull_refusal;
 pub mod shelf;
 pub mod table;
 pub mod tags;
+mod turn;
 pub mod versions;

@@ -45,7 +45,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// How long ago something was, in the largest unit of which there is one.
-fn age(created: &str, now: Timestamp) -> String {
+pub fn age(created: &str, now: Timestamp) -> String {
     let Ok(created) = created.parse::<Timestamp>() else { return "unknown".to_owned() };
     let seconds = now.as_second().saturating_sub(created.as_second()).max(0);
     let units = [

@@ -80,6 +80,16 @@ pub enum RecordEvidence {
     Unavailable,
 }
 
+impl RecordEvidence {
+    /// Whether the program may have run, as far as is known.
+    pub fn may_have_run(&self) -> bool {
+        match self {
+            Self::Known(record) => record.ran(),
+            Self::NotNeeded | Self::Unavailable => true,
+        }
+    }
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
@@ -144,7 +154,7 @@ impl Ending {
 pub fn classify(evidence: &Evidence<'_>) -> Ending {
     match evidence.stopping {
         Stopping::Killed(StopCause::Deadline) | Stopping::Unconfirmed(StopCause::Deadline)
-            if never_started(&evidence.record) =>
+            if !evidence.record.may_have_run() =>
         {
             Ending::Failed(Failure::StartTooSlow)
         }
@@ -158,13 +168,6 @@ pub fn classify(evidence: &Evidence<'_>) -> Ending {
         Stopping::TooLate(cause) | Stopping::Killed(cause) | Stopping::Unconfirmed(cause) => {
             Ending::Cancelled(cause)
         }
-    }
-}
-
-fn never_started(record: &RecordEvidence) -> bool {
-    match record {
-        RecordEvidence::Known(record) => !record.ran(),
-        RecordEvidence::NotNeeded | RecordEvidence::Unavailable => false,
     }
 }
 
@@ -225,8 +228,14 @@ fn exec_failed(evidence: &Evidence<'_>) -> bool {
 mod tests {
     use super::*;
 
-    const RAN: Record =
-        Record { created: Some(1), started: Some(2), oom: false, died: None, destroyed: false };
+    const RAN: Record = Record {
+        id: None,
+        created: Some(1),
+        started: Some(2),
+        oom: false,
+        died: None,
+        destroyed: false,
+    };
 
     fn evidence(client: ClientEnd, record: Record) -> Evidence<'static> {
         Evidence {

@@ -63,7 +63,7 @@ impl Failure {
         ]) {
             Self::BadEndpoint(words)
         } else if says(&[
-            "is already in use by container",
+            "is already in use by",
             "conflict. the container name",
             "name is already in use",
         ]) {
@@ -76,7 +76,8 @@ impl Failure {
             "invalid runtime name",
             "runtime \"",
             "no runtime for",
-        ]) && !says(&["oci runtime"])
+            "default oci runtime",
+        ]) && !says(&["oci runtime create", "oci runtime error", "oci runtime attempted"])
         {
             Self::NoRuntime(words)
         } else {
@@ -114,7 +115,13 @@ impl Failure {
     /// What failed and what to do about it. All of it is for the person at the machine: no change
     /// of the program helps.
     pub fn hint(&self, image: &str, language: &str) -> String {
-        let (what, fix) = match self {
+        let (what, fix) = self.what_and_fix(image, language);
+        format!("{what}; {fix}")
+    }
+
+    /// The two halves of the hint: what failed, and what to do about it.
+    pub fn what_and_fix(&self, image: &str, language: &str) -> (String, String) {
+        match self {
             Self::NoEngine(what) => (
                 what.clone(),
                 "install Docker or Podman, or name the program with --engine PATH".to_owned(),
@@ -141,7 +148,7 @@ impl Failure {
             ),
             Self::NoRuntime(said) => (
                 format!("the engine does not have the runtime that the policy demands: {said}"),
-                "register it under `runtimes` in /etc/docker/daemon.json and reload the daemon; das never falls back to a weaker one".to_owned(),
+                "register it under `runtimes` in /etc/docker/daemon.json and reload the daemon (podman: under `[engine.runtimes]` in containers.conf); das never falls back to a weaker one".to_owned(),
             ),
             Self::NameTaken => (
                 "other containers have the names that das chose".to_owned(),
@@ -163,8 +170,7 @@ impl Failure {
                 format!("the engine refused to run the container: {said}"),
                 "this is no fault of the program: change the policy or the image, as the message says".to_owned(),
             ),
-        };
-        format!("{what}; {fix}")
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! What a program printed is only looked at where it failed, and never changed.
 
 use super::classify::{Ending, StopCause};
+use crate::engine::MemoryKills;
 
 /// What a hint may speak of.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +20,8 @@ pub struct Context<'a> {
     pub silent: bool,
     /// The limits that it ran under.
     pub limits: Limits,
+    /// What the engine remembers of the kernel's OOM killer.
+    pub memory_kills: MemoryKills,
 }
 
 /// The limits that a hint may name.
@@ -68,6 +71,12 @@ pub fn hint(ending: &Ending, context: &Context<'_>) -> Option<String> {
             "the kernel killed one of its processes for using more than {memory_mb} MiB of memory"
         )),
         Ending::Exited { code: 0, .. } => unprinted_expression(context),
+        Ending::Exited { code: 137, .. } if context.memory_kills == MemoryKills::Unrecorded => {
+            Some(format!(
+                "if it did not choose this exit code, it used more than {memory_mb} MiB of memory: \
+                 this engine does not say"
+            ))
+        }
         Ending::Exited { code, .. } => of_exit_code(*code).or_else(|| of_stderr(context)),
     }
 }
@@ -221,6 +230,7 @@ mod tests {
             stderr,
             silent: stderr.is_empty(),
             limits,
+            memory_kills: MemoryKills::Recorded,
         }
     }
 
@@ -248,6 +258,15 @@ mod tests {
             assert!(of(1, stderr).contains(part), "{stderr} -> {:?}", of(1, stderr));
         }
         assert_eq!(of(1, "ValueError: nope"), "");
+    }
+
+    #[test]
+    fn a_kill_is_explained_where_the_engine_does_not_record_what_it_was_for() {
+        let ending = Ending::Exited { code: 137, oom_in_child: false };
+        let context = context("python", "", "");
+        assert_eq!(hint(&ending, &context), None);
+        let unrecorded = Context { memory_kills: MemoryKills::Unrecorded, ..context };
+        assert!(hint(&ending, &unrecorded).is_some_and(|hint| hint.contains("256 MiB")));
     }
 
     #[test]

@@ -9,38 +9,57 @@ use super::{Network, Plan};
 use crate::engine::Facts;
 use crate::engine::command::{CommandLine, EnvChanges};
 use crate::tag::{EXPIRES_LABEL, LABEL, OWNER_LABEL, RunTag};
+use crate::walls::Wall;
 use crate::work_dir::{self, Access};
 
-/// A command line: the lines that a reader sees, each a flag with its value, then the image and
-/// the program's command.
+/// A command line: `run`, the flags, then the image and the program's command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argv {
     program: String,
     env: EnvChanges,
-    lines: Vec<Vec<String>>,
+    lines: Vec<Line>,
+    command: Vec<String>,
+}
+
+/// A flag with its value, and the wall that it belongs to: a flag without one does not compile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The wall.
+    pub wall: Wall,
+    /// The flag and its value.
+    pub words: Vec<String>,
 }
 
 impl Argv {
     /// The command line that runs `plan` on an engine under a tag.
     pub fn new(facts: &Facts, plan: &Plan, tag: &RunTag) -> Self {
         let mut lines = Lines::default();
-        lines.add(["run"]);
         attach(&mut lines, tag);
         walls(&mut lines, facts, plan);
         identify(&mut lines, tag);
-        lines.add(
-            std::iter::once(plan.image.as_str()).chain(plan.command.iter().map(String::as_str)),
-        );
+        let image = std::iter::once(plan.image.as_str());
+        let command = image.chain(plan.command.iter().map(String::as_str));
         // A variable that is named without a value would be copied from the client's environment.
         let mut env = facts.env.clone();
         env.unset.extend(facts.proxy_names().into_iter().map(Into::into));
-        Self { program: facts.program.clone(), env, lines: lines.0 }
+        Self {
+            program: facts.program.clone(),
+            env,
+            lines: lines.0,
+            command: command.map(str::to_owned).collect(),
+        }
+    }
+
+    /// The flags, each with its wall, in the order in which they stand.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
     }
 
     /// The whole command line, the program's name first.
     pub fn words(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.program.as_str())
-            .chain(self.lines.iter().flatten().map(String::as_str))
+        let flags = self.lines.iter().flat_map(|line| &line.words);
+        let words = flags.chain(&self.command).map(String::as_str);
+        [self.program.as_str(), SUBCOMMAND].into_iter().chain(words)
     }
 
     /// What to spawn.
@@ -52,12 +71,15 @@ impl Argv {
     }
 }
 
+/// What the engine is told to do.
+const SUBCOMMAND: &str = "run";
+
 /// How the client behaves: removed with its end, code on stdin, never a pull inside the deadline.
 fn attach(lines: &mut Lines, tag: &RunTag) {
-    lines.add(["--rm"]);
-    lines.add(["-i"]);
-    lines.add(["--name", tag.container().as_str()]);
-    lines.add(["--pull", "never"]);
+    lines.add(Wall::Lifetime, ["--rm"]);
+    lines.add(Wall::Host, ["-i"]);
+    lines.add(Wall::Time, ["--name", tag.container().as_str()]);
+    lines.add(Wall::Time, ["--pull", "never"]);
 }
 
 /// Every grant of the plan becomes a flag. The plan is taken apart field by field, so that a new
@@ -81,54 +103,64 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
         mount,
     } = plan;
     if let Some(runtime) = runtime {
-        lines.add(["--runtime", runtime.as_str()]);
+        lines.add(Wall::Syscalls, ["--runtime", runtime.as_str()]);
     }
-    lines.add(["--network", network_mode(*network)]);
-    lines.add(["--read-only"]);
-    lines.add(["--tmpfs", &format!("/tmp:rw,noexec,nosuid,nodev,mode=1777,size={tmpfs_mb}m")]);
+    lines.add(Wall::Network, ["--network", network_mode(*network)]);
+    lines.add(Wall::Filesystem, ["--read-only"]);
+    lines.add(
+        Wall::Scratch,
+        ["--tmpfs", &format!("/tmp:rw,noexec,nosuid,nodev,mode=1777,size={tmpfs_mb}m")],
+    );
     // Equal to the memory: no swap on top of it.
-    lines.add(["--memory", &format!("{memory_mb}m")]);
-    lines.add(["--memory-swap", &format!("{memory_mb}m")]);
-    lines.add(["--cpus", &cpus.to_string()]);
-    lines.add(["--pids-limit", &pids_limit.to_string()]);
-    lines.add(["--ulimit", &format!("nofile={nofile_limit}:{nofile_limit}")]);
-    lines.add(["--ulimit", "core=0:0"]);
-    lines.add(["--cap-drop", "ALL"]);
-    lines.add(["--security-opt", "no-new-privileges"]);
-    lines.add(["--user", &user.to_string()]);
+    lines.add(Wall::Memory, ["--memory", &format!("{memory_mb}m")]);
+    lines.add(Wall::Memory, ["--memory-swap", &format!("{memory_mb}m")]);
+    lines.add(Wall::Cpu, ["--cpus", &cpus.to_string()]);
+    lines.add(Wall::Pids, ["--pids-limit", &pids_limit.to_string()]);
+    lines.add(Wall::Descriptors, ["--ulimit", &format!("nofile={nofile_limit}:{nofile_limit}")]);
+    lines.add(Wall::CoreDumps, ["--ulimit", "core=0:0"]);
+    if let Some(most) = facts.most_processes {
+        lines.add(Wall::Pids, ["--ulimit", &format!("nproc={most}:{most}")]);
+    }
+    lines.add(Wall::Capabilities, ["--cap-drop", "ALL"]);
+    lines.add(Wall::NewPrivileges, ["--security-opt", "no-new-privileges"]);
+    lines.add(Wall::User, ["--user", &user.to_string()]);
     if let Some(mount) = mount {
         let access = match mount.access() {
             Access::ReadOnly => ",readonly",
             Access::Writable => "",
         };
         let (source, target) = (mount.source(), work_dir::TARGET);
-        lines.add(["--mount", &format!("type=bind,source={source},target={target}{access}")]);
+        lines.add(
+            Wall::Host,
+            ["--mount", &format!("type=bind,source={source},target={target}{access}")],
+        );
     }
-    lines.add(["--workdir", if mount.is_some() { work_dir::TARGET } else { "/tmp" }]);
-    lines.add(["--env", "HOME=/tmp"]);
+    lines
+        .add(Wall::Scratch, ["--workdir", if mount.is_some() { work_dir::TARGET } else { "/tmp" }]);
+    lines.add(Wall::Environment, ["--env", "HOME=/tmp"]);
     for (name, value) in env {
-        lines.add(["--env", &format!("{name}={value}")]);
+        lines.add(Wall::Environment, ["--env", &format!("{name}={value}")]);
     }
     // Without a value: what the client's configuration would add is taken out again.
     for name in facts.proxy_names() {
         if !env.keys().any(|given| given.as_str() == name) {
-            lines.add(["--env", &name]);
+            lines.add(Wall::Environment, ["--env", &name]);
         }
     }
     if let Some(flag) = facts.kind.no_proxy_flag() {
-        lines.add([flag]);
+        lines.add(Wall::Environment, [flag]);
     }
-    lines.add(["--log-driver", "none"]);
+    lines.add(Wall::Output, ["--log-driver", "none"]);
     // An image's own health check would run beside the program, and its entrypoint instead of it.
-    lines.add(["--no-healthcheck"]);
-    lines.add(["--entrypoint", ""]);
+    lines.add(Wall::Isolation, ["--no-healthcheck"]);
+    lines.add(Wall::Isolation, ["--entrypoint", ""]);
 }
 
 /// Labels say whose container it is and until when it may live.
 fn identify(lines: &mut Lines, tag: &RunTag) {
-    lines.add(["--label", &format!("{LABEL}=1")]);
-    lines.add(["--label", &format!("{OWNER_LABEL}={}", tag.owner())]);
-    lines.add(["--label", &format!("{EXPIRES_LABEL}={}", tag.expires())]);
+    lines.add(Wall::Lifetime, ["--label", &format!("{LABEL}=1")]);
+    lines.add(Wall::Lifetime, ["--label", &format!("{OWNER_LABEL}={}", tag.owner())]);
+    lines.add(Wall::Lifetime, ["--label", &format!("{EXPIRES_LABEL}={}", tag.expires())]);
 }
 
 const fn network_mode(network: Network) -> &'static str {
@@ -139,34 +171,54 @@ const fn network_mode(network: Network) -> &'static str {
 }
 
 #[derive(Default)]
-struct Lines(Vec<Vec<String>>);
+struct Lines(Vec<Line>);
 
 impl Lines {
-    fn add<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
-        self.0.push(words.into_iter().map(str::to_owned).collect());
+    fn add<'a>(&mut self, wall: Wall, words: impl IntoIterator<Item = &'a str>) {
+        self.0.push(Line { wall, words: words.into_iter().map(str::to_owned).collect() });
     }
 }
 
 /// A shell command, one flag a line, that does the same when it is pasted.
 impl fmt::Display for Argv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.beginning())?;
+        for line in &self.lines {
+            write!(f, " \\\n  {}", shell(&line.words))?;
+        }
+        write!(f, " \\\n  {}", self.end())
+    }
+}
+
+impl Argv {
+    /// The first line of the shell command: the client's environment, its program, and `run`.
+    pub(crate) fn beginning(&self) -> String {
+        let mut text = String::new();
         if !self.env.unset.is_empty() {
-            f.write_str("env ")?;
+            text.push_str("env ");
         }
         for name in &self.env.unset {
-            write!(f, "-u {} ", quote(&name.to_string_lossy()))?;
+            text.push_str(&format!("-u {} ", quote(&name.to_string_lossy())));
         }
         for (name, value) in &self.env.set {
-            write!(f, "{}={} ", name.to_string_lossy(), quote(&value.to_string_lossy()))?;
+            text.push_str(&format!(
+                "{}={} ",
+                name.to_string_lossy(),
+                quote(&value.to_string_lossy())
+            ));
         }
-        f.write_str(&quote(&self.program))?;
-        for (index, line) in self.lines.iter().enumerate() {
-            f.write_str(if index == 0 { " " } else { " \\\n  " })?;
-            let words: Vec<String> = line.iter().map(|word| quote(word)).collect();
-            f.write_str(&words.join(" "))?;
-        }
-        Ok(())
+        format!("{text}{} {SUBCOMMAND}", quote(&self.program))
     }
+
+    /// The last line of the shell command: the image and what runs in it.
+    pub(crate) fn end(&self) -> String {
+        shell(&self.command)
+    }
+}
+
+/// Words as a POSIX shell reads them.
+pub(crate) fn shell(words: &[String]) -> String {
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Quotes a word for a POSIX shell, where it needs it. No word holds a NUL, the one thing that a

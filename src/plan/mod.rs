@@ -7,11 +7,12 @@ use std::env;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::language::{self, Language};
+use crate::language::Language;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
 use crate::outcome::hints::Limits;
 use crate::policy::{PolicyError, SandboxPolicy};
-use crate::work_dir::{Mount, WorkDirError};
+use crate::walls::evidence::{NetworkPromise, Promised};
+use crate::work_dir::{self, Access, Mount, WorkDirError};
 
 pub mod argv;
 
@@ -83,11 +84,11 @@ impl CheckedPolicy {
 
     /// The policy's own rows win over the built-in ones.
     fn row(&self, language: &str) -> Result<Row, PolicyError> {
-        let name = language::canonical_name(language);
         let unknown = || PolicyError::Language {
             name: language.to_owned(),
             offered: self.policy.offered_languages().join(", "),
         };
+        let name = self.policy.offered_language(language).ok_or_else(unknown)?;
         let name: LanguageName = name.parse().map_err(|_| unknown())?;
         if let Some(row) = self.policy.languages.get(&name) {
             let (image, command, env) = (row.image.clone(), row.command.clone(), row.env.clone());
@@ -174,6 +175,44 @@ impl Plan {
         }
     }
 
+    /// What the grants promise of each wall. The output's limit is the runner's, not the plan's.
+    pub fn promised(&self, output_bytes: u64) -> Promised {
+        let Self {
+            // What runs, not what keeps it in.
+            language: _,
+            image: _,
+            command: _,
+            timeout,
+            env,
+            memory_mb,
+            cpus,
+            pids_limit,
+            tmpfs_mb,
+            nofile_limit,
+            network,
+            user,
+            runtime,
+            mount,
+        } = self;
+        Promised {
+            network: match network {
+                Network::None => NetworkPromise::Shut,
+                Network::Bridge => NetworkPromise::Open,
+            },
+            user: *user,
+            memory_mb: *memory_mb,
+            cpus: *cpus,
+            pids: *pids_limit,
+            tmpfs_mb: *tmpfs_mb,
+            nofile: *nofile_limit,
+            deadline: *timeout,
+            output_bytes,
+            env: env.keys().map(ToString::to_string).collect(),
+            mount: mount.as_ref().map(granted),
+            runtime: runtime.as_ref().map(ToString::to_string),
+        }
+    }
+
     /// The same grants in another image: for an image that das built in place of a default one.
     pub(crate) fn with_image(self, image: ImageRef) -> Self {
         Self { image, ..self }
@@ -189,6 +228,15 @@ impl Plan {
     pub fn with_timeout_at_most(self, timeout: Duration) -> Self {
         Self { timeout: self.timeout.min(timeout), ..self }
     }
+}
+
+/// A mount as a person is told of it.
+fn granted(mount: &Mount) -> String {
+    let access = match mount.access() {
+        Access::ReadOnly => "read-only",
+        Access::Writable => "writable",
+    };
+    format!("{} at {}, {access}", mount.source(), work_dir::TARGET)
 }
 
 #[cfg(test)]
@@ -222,6 +270,13 @@ mod tests {
         let env: Vec<_> = ruby.env.iter().map(|(k, v)| format!("{k}={v}")).collect();
         assert_eq!(env, ["A=owner", "B=row"]);
         assert_eq!(plan(json, "py").unwrap().command, ["python3", "-"]);
+    }
+
+    #[test]
+    fn a_language_that_the_policy_adds_is_not_hidden_by_an_alias_of_the_same_name() {
+        let json = r#"{"languages": {"bash": {"image": "bash:5", "command": ["bash"]}}}"#;
+        assert_eq!(plan(json, "bash").unwrap().image().as_str(), "bash:5");
+        assert_eq!(plan(json, "sh").unwrap().language().as_str(), "shell");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::fields::{FIELDS, Field};
 use super::{LanguageRow, SandboxPolicy};
+use crate::language::canonical_name;
 use crate::names::LanguageName;
 
 /// Why a policy is refused. Nothing has run when this is returned.
@@ -89,6 +90,14 @@ impl SandboxPolicy {
             ("warm_idle_seconds", self.warm_idle_seconds as f64),
             ("max_concurrent", self.max_concurrent as f64),
         ]
+    }
+
+    /// The offered language that a name or an alias stands for. Names go before aliases, for a
+    /// policy may add a language whose name is elsewhere an alias.
+    pub fn offered_language(&self, text: &str) -> Option<&str> {
+        let names = [text.trim().to_ascii_lowercase(), canonical_name(text)];
+        let offered = self.offered_languages();
+        names.iter().find_map(|name| offered.iter().copied().find(|offered| offered == name))
     }
 
     /// The languages that programs may be written in, the built-in ones first.

@@ -160,6 +160,7 @@ impl State {
     }
 
     /// Puts a container on its shelf, unless the pool is closing.
+    #[expect(clippy::result_large_err, reason = "the refused container has to be given back")]
     pub(super) fn put(&mut self, plan: &Plan, parked: Parked) -> Result<(), Parked> {
         match self.shelf(plan) {
             Some(shelf) => {

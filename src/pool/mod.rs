@@ -4,9 +4,9 @@
 //! blocked on standard input. It has run nobody's code. It ends by itself when das dies, because
 //! its standard input closes then. The pool knows plans and containers, not programs.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::plan::Plan;
@@ -21,6 +21,9 @@ mod board;
 mod image_watch;
 mod keeper;
 mod parked;
+
+/// How long all parked containers together may take to end when the pool goes.
+const CLOSE_BOUND: Duration = Duration::from_millis(700);
 
 /// How many containers to park, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub struct Size {
 #[derive(Debug)]
 pub struct Pool {
     keeper: Arc<Keeper>,
+    /// What is being given back because the pool retires.
+    closing: Mutex<Vec<Parked>>,
 }
 
 /// A call for a container. While it lives, and for a moment at most, nothing is started that would
@@ -61,7 +66,7 @@ impl Pool {
         let keeper = Arc::new(Keeper { board, engine, watchdog, owner, size, images });
         let working = Arc::clone(&keeper);
         thread::spawn(move || working.run());
-        Self { keeper }
+        Self { keeper, closing: Mutex::default() }
     }
 
     /// From now on containers for this plan are parked, in the background.
@@ -81,22 +86,37 @@ impl Pool {
         Claim { parked, urgency }
     }
 
-    /// Gives all containers back and waits until they are gone, for less than a second. None is
-    /// parked from then on.
-    pub fn close(&self) {
-        let parked = self.board().lock().close();
-        self.board().wake();
-        parked::close(parked);
-    }
-
     fn board(&self) -> &Arc<Board> {
         &self.keeper.board
     }
 }
 
+impl Pool {
+    /// Begins to give back all containers. None is started any more.
+    pub fn retire(&self) {
+        let mut parked = self.board().lock().close();
+        self.board().wake();
+        parked.iter_mut().for_each(Parked::close);
+        self.closing().extend(parked);
+    }
+
+    /// Waits until they are given back, at most until `until`; whether they are. The watchdog
+    /// takes what does not end in time.
+    pub fn retired_by(&self, until: Instant) -> bool {
+        let parked = std::mem::take(&mut *self.closing());
+        let ended: Vec<bool> = parked.into_iter().map(|parked| parked.ended_by(until)).collect();
+        ended.into_iter().all(|ended| ended)
+    }
+
+    fn closing(&self) -> MutexGuard<'_, Vec<Parked>> {
+        self.closing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.close();
+        self.retire();
+        self.retired_by(Instant::now() + CLOSE_BOUND);
     }
 }
 

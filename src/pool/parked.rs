@@ -1,13 +1,9 @@
 //! One parked container, and how it is given back unused.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::runner::{Fate, Waiting};
 use crate::watchdog::Guard;
-
-/// How long all parked containers together may take to end when the pool goes. What is left then
-/// is the watchdog's.
-const CLOSE_BOUND: Duration = Duration::from_millis(700);
 
 /// A container that waits for a program.
 #[derive(Debug)]
@@ -32,15 +28,20 @@ impl Parked {
             Fate::Unconfirmed => self.guard.keep(),
         }
     }
-}
 
-/// Ends all of them at once; the watchdog takes what does not end in time.
-pub(super) fn close(mut parked: Vec<Parked>) {
-    let until = Instant::now() + CLOSE_BOUND;
-    for parked in &mut parked {
-        parked.waiting.close();
+    /// Begins to give it back: without code its program ends by itself.
+    pub(super) fn close(&mut self) {
+        self.waiting.close();
     }
-    for Parked { waiting, guard, .. } in parked {
-        if waiting.ended_by(until) { drop(guard) } else { guard.keep() }
+
+    /// Whether it ends, once closed, before this time. If not, the watchdog has it.
+    pub(super) fn ended_by(self, until: Instant) -> bool {
+        let ended = self.waiting.ended_by(until);
+        if ended {
+            drop(self.guard);
+        } else {
+            self.guard.keep();
+        }
+        ended
     }
 }

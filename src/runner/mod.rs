@@ -7,6 +7,7 @@
 mod cleanup;
 mod client;
 mod feed;
+mod kernel;
 mod output;
 mod preamble;
 mod stop;

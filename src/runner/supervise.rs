@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use super::cleanup::{CreateRace, Fate, ensure_gone};
 use super::client::{Client, Wake};
+use super::kernel::OomKills;
 use super::output::Live;
 use super::preamble::Start;
 use super::stop::Stopper;
 use crate::capture::Captured;
 use crate::engine::command::{CommandError, CommandLine};
+use crate::engine::record::Record;
 use crate::engine::{Engine, KillAnswer, RemoveAnswer};
 use crate::outcome::classify::{ClientEnd, KILLED, RecordEvidence, StopCause, Stopping};
 use crate::outcome::failure::Failure;
@@ -146,9 +148,10 @@ impl Waiting {
     fn supervise(mut self, program: Program<'_>) -> Ran {
         let Program { code, timeout, live, stopper } = program;
         let Launch { engine, tag, .. } = &self.launch;
+        let oom_kills = OomKills::so_far();
         let length = code.len();
         self.client.begin(code, live, stopper, engine, tag);
-        let supervisor = Supervisor { engine, tag, timeout, client: &self.client };
+        let supervisor = Supervisor { engine, tag, timeout, client: &self.client, oom_kills };
         let watched = supervisor.watch();
         let duration = self.client.clock.begun().elapsed();
         self.client.stdout.wait(LEAK_BOUND);
@@ -178,6 +181,8 @@ struct Supervisor<'a> {
     tag: &'a RunTag,
     timeout: Duration,
     client: &'a Client,
+    /// Before the program.
+    oom_kills: OomKills,
 }
 
 /// What came of an attempt to end a container.
@@ -283,7 +288,16 @@ impl Supervisor<'_> {
     }
 
     fn ask(&self) -> RecordEvidence {
-        self.engine.record(self.tag).map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
+        self.engine
+            .record(self.tag)
+            .map(|record| Record { oom: record.oom || self.lost_oom(&record), ..record })
+            .map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
+    }
+
+    /// Whether the engine missed what the kernel's OOM killer did: the program ended as by a
+    /// SIGKILL that das did not send, and the kernel tells of one.
+    fn lost_oom(&self, record: &Record) -> bool {
+        record.died == Some(KILLED) && self.oom_kills.struck_since(record.id)
     }
 
     /// The engine's record, where it can change what is believed.
@@ -294,6 +308,12 @@ impl Supervisor<'_> {
             }
             // It ended by itself between the deadline and the kill.
             (Stopping::Killed(StopCause::Deadline), ClientEnd::Exited(code)) if code != KILLED => {
+                self.ask()
+            }
+            // Whose words are they that are held back?
+            (Stopping::Killed(_), ClientEnd::Exited(_))
+                if watched.record == RecordEvidence::NotNeeded && self.client.stderr.holds() =>
+            {
                 self.ask()
             }
             // What was learnt at the deadline stands: the kill is what ended it.

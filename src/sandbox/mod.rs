@@ -9,7 +9,7 @@ mod run;
 pub use code::CodeError;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::audit::{AuditError, AuditLog};
 use crate::engine::find::{self, HostEnv};
@@ -161,18 +161,27 @@ impl Sandbox {
     /// [`with_parked_containers`](Self::with_parked_containers) this does nothing.
     pub fn expect(&self, language: &str) -> Result<(), PolicyError> {
         let plan = self.policy.plan(language)?;
-        if let Ok(Host { pool: Some(pool), .. }) = &self.host {
+        if let Some(pool) = self.pool() {
             pool.expect(&plan);
         }
         Ok(())
     }
 
-    /// Gives the parked containers back now; none is parked from then on. It waits until they are
-    /// gone, for less than a second.
-    pub fn give_back_parked(&self) {
-        if let Ok(Host { pool: Some(pool), .. }) = &self.host {
-            pool.close();
+    /// Begins to give back the parked containers, in the background: for a process that is to
+    /// end within a bound. Runs go on, each in a fresh container.
+    pub fn retire(&self) {
+        if let Some(pool) = self.pool() {
+            pool.retire();
         }
+    }
+
+    /// Waits until the parked containers are given back, at most until `until`; whether they are.
+    pub fn retired_by(&self, until: Instant) -> bool {
+        self.pool().is_none_or(|pool| pool.retired_by(until))
+    }
+
+    fn pool(&self) -> Option<&Pool> {
+        self.host.as_ref().ok()?.pool.as_ref()
     }
 
     fn output_cap(&self) -> usize {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::code::Code;
 use super::{Host, Sandbox};
 use crate::capture::Captured;
-use crate::engine::Facts;
 use crate::engine::command::CommandError;
+use crate::engine::{EngineKind, Facts, MemoryKills};
 use crate::images::ensure::Progress;
 use crate::outcome::Outcome;
 use crate::outcome::classify::{self, Ending, Evidence, Stopping};
@@ -171,6 +171,7 @@ impl Run<'_> {
             duration,
             unread: _,
         } = ran;
+        let ran = record.may_have_run();
         let ending = classify::classify(&Evidence {
             client,
             stopping,
@@ -179,7 +180,7 @@ impl Run<'_> {
             interpreter: self.plan.interpreter(),
         });
         // Where nothing ran, the hint has it.
-        let said = if ending.verdict().is_of_the_program() { engine_words.as_str() } else { "" };
+        let said = if ran && ending.verdict().is_of_the_program() { &engine_words } else { "" };
         let removal = self.removal(tag);
         let warnings = engine_warnings(said).chain(unconfirmed(fate, &ending, &removal)).collect();
         let run_id = tag.id().to_owned();
@@ -223,8 +224,14 @@ impl Run<'_> {
                 stderr: &end,
                 silent: stdout.total() + stderr.total() == 0,
                 limits: self.plan.limits(),
+                memory_kills: self.memory_kills(),
             },
         )
+    }
+
+    fn memory_kills(&self) -> MemoryKills {
+        let kind = self.sandbox.host.as_ref().map(|host| host.engine.facts().kind);
+        kind.map_or(MemoryKills::Recorded, EngineKind::memory_kills)
     }
 
     fn warnings(&self) -> Vec<String> {

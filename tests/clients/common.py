@@ -58,8 +58,9 @@ class Das:
             capture_output=True, text=True, check=True, timeout=30,
         )
         lines = [line.split() for line in listed.stdout.splitlines()]
-        # The owner is BOOT.PID.START.
-        return [line[0] for line in lines if len(line) == 2 and line[1].split(".")[1] in pids]
+        # The owner is BOOT.PID.START, and of others perhaps something else.
+        owned = [(line[0], line[1].split(".")) for line in lines if len(line) == 2]
+        return [name for name, owner in owned if len(owner) == 3 and owner[1] in pids]
 
     def wait_for_container(self):
         return eventually("a running container", lambda: self.containers("running"))

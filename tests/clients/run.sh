@@ -51,6 +51,9 @@ for mode in auto legacy 2026-07-28; do
     run mcp-2 sdk2.py "$mode"
 done
 run mcp-2 wire.py
-run mcp-2 soak.py
+run mcp-2 parent.py
+run mcp-2 packaging.py
+run mcp-2 soak.py 0
+run mcp-2 soak.py 2
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -36,7 +36,7 @@ fn for_any_case(property: impl Fn(Case) -> Result<(), TestCaseError>) {
     let mounted = mounted.to_str().expect("a plain name").to_owned();
     TestRunner::new(Config { cases: 64, ..Config::default() })
         .run(&any_case(mounted), property)
-        .unwrap();
+        .expect("a property of every command line");
 }
 
 /// Any command line. The directory is what it may mount.
@@ -66,9 +66,11 @@ fn any_facts() -> impl Strategy<Value = Facts> {
         prop::sample::select(vec!["docker", "/opt/my tools/docker"]),
         prop::sample::select(proxies),
         prop::sample::select(env),
+        prop::sample::select(vec![None, Some(4096)]),
     )
-        .prop_map(|(kind, program, client_proxies, env)| Facts {
+        .prop_map(|(kind, program, client_proxies, env, most_processes)| Facts {
             kind,
+            most_processes,
             program: program.to_owned(),
             env,
             client_proxies,
@@ -184,7 +186,9 @@ fn no_argument_exceeds_the_policy() {
         let tmpfs = format!("/tmp:rw,noexec,nosuid,nodev,mode=1777,size={}m", policy.tmpfs_mb);
         prop_assert_eq!(case.value("--tmpfs"), tmpfs);
         let nofile = format!("nofile={0}:{0}", policy.nofile_limit);
-        prop_assert_eq!(case.values("--ulimit"), [nofile.as_str(), "core=0:0"]);
+        let processes = case.facts.most_processes.map(|most| format!("nproc={most}:{most}"));
+        let expected = [nofile.as_str(), "core=0:0"].into_iter().chain(processes.as_deref());
+        prop_assert_eq!(case.values("--ulimit"), expected.collect::<Vec<_>>());
         prop_assert_eq!(case.value("--user"), policy.user.to_string());
         let network = if policy.network { "bridge" } else { "none" };
         prop_assert_eq!(case.value("--network"), network);

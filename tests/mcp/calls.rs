@@ -66,7 +66,7 @@ fn a_flood_on_both_streams_comes_as_one_bounded_line() {
         .floods(&[Stream::Stdout, Stream::Stderr], Amount::Only(40 << 20))
         .exits(0);
     let stand_in = StandIn::playing(flood);
-    let mut session = Session::with(Das::new(&stand_in), &["--max-output", "16777216"]);
+    let mut session = Session::with_policy(&stand_in, r#"{"max_output_bytes": 16777216}"#, &[]);
     let facts = structured(&mut session, &json!({"code": "flood"}));
     assert_eq!((&facts["verdict"], &facts["truncated"]), (&json!("success"), &json!(true)));
     for stream in ["stdout", "stderr"] {

@@ -96,7 +96,8 @@ fn the_printed_command_serves() {
     assert_eq!(server["command"], env!("CARGO_BIN_EXE_das"));
     let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
     let answer = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
-    Das::new(&stand_in).args(args).stdin(ping).stdout(answer).status(0);
+    let finished = Das::new(&stand_in).args(args).stdin(ping).output();
+    assert_eq!((finished.code(), finished.stdout_text().as_str()), (Some(0), answer));
 }
 
 #[test]

@@ -54,7 +54,8 @@ fn when_nothing_runs_and_a_signal_comes() {
 #[test]
 fn when_the_client_reads_no_more() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in).pipes(Pipe::Closed, Pipe::Read), &[]);
+    let das = Das::new(&stand_in).pipes(Pipe::Closed, Pipe::Read).arg("mcp");
+    let mut session = Session::start(&das);
     session.call(1, "hold");
     stand_in.wait_for_mark("holding");
     session.request(2, "ping", &json!({}));
@@ -65,9 +66,8 @@ fn when_the_client_reads_no_more() {
 #[test]
 fn when_sixteen_run_at_once() {
     let stand_in = StandIn::playing(programs());
-    let policy = stand_in.dir().join("policy.json");
-    std::fs::write(&policy, r#"{"max_concurrent": 16}"#).unwrap();
-    let mut session = Session::with(Das::new(&stand_in), &["--policy", policy.to_str().unwrap()]);
+    let policy = r#"{"max_concurrent": 16}"#;
+    let mut session = Session::with_policy(&stand_in, policy, &[]);
     for id in 0..16 {
         session.call(id, "hold");
     }

@@ -9,9 +9,14 @@ use serde_json::{Value, json};
 use super::session::{Session, modern, programs};
 use crate::support::{Answer, Call, Das, Events, Place as _, Scenario, StandIn, Trigger};
 
+/// A session that has not begun.
+fn start<'a>(stand_in: &'a StandIn, args: &[&str]) -> Session<'a> {
+    Session::start(&Das::new(stand_in).arg("mcp").args(args.iter().copied()))
+}
+
 /// A session with parked containers, the first of which waits for its program.
 fn parking<'a>(stand_in: &'a StandIn, args: &[&str]) -> Session<'a> {
-    let mut session = Session::with(Das::new(stand_in), &[&["--warm", "1"], args].concat());
+    let mut session = start(stand_in, &[&["--warm", "1"], args].concat());
     session.initialize("2025-11-25");
     wait_for_parked(stand_in, 1);
     session
@@ -52,7 +57,7 @@ fn audit(stand_in: &StandIn) -> Vec<Value> {
 #[test]
 fn nothing_is_started_before_the_handshake_is_done() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in), &["--warm", "2"]);
+    let mut session = start(&stand_in, &["--warm", "2"]);
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"}});
     session.ask(1, "initialize", &params);
@@ -66,7 +71,7 @@ fn nothing_is_started_before_the_handshake_is_done() {
 #[test]
 fn without_a_handshake_the_list_of_tools_is_what_starts_them() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in), &["--warm", "1"]);
+    let mut session = start(&stand_in, &["--warm", "1"]);
     session.ask(1, "server/discover", &modern(json!({})));
     assert!(stand_in.calls().is_empty());
     session.ask(2, "tools/list", &modern(json!({})));
@@ -249,7 +254,7 @@ fn an_engine_that_refuses_to_park_is_not_pestered() {
     let stand_in = StandIn::playing(
         Scenario::program().has_a_broken_runtime("no such runtime").times(1).or(programs()),
     );
-    let mut session = Session::with(Das::new(&stand_in), &["--warm", "1"]);
+    let mut session = start(&stand_in, &["--warm", "1"]);
     session.initialize("2025-11-25");
     let first = stand_in.wait_for_call("run");
     stand_in.eventually("the client's end", || is_gone(&stand_in, &first).then_some(()));
@@ -261,7 +266,7 @@ fn an_engine_that_refuses_to_park_is_not_pestered() {
 #[test]
 fn none_is_parked_where_the_policy_says_so() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in), &["--warm", "0"]);
+    let mut session = start(&stand_in, &["--warm", "0"]);
     session.initialize("2025-11-25");
     session.ask(1, "tools/list", &json!({}));
     assert_eq!(run(&mut session, 2, "hello")["verdict"], "success");

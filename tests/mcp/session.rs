@@ -1,8 +1,10 @@
 //! One conversation with `das mcp`.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
-use crate::support::{Das, Finished, Running, Scenario, StandIn};
+use crate::support::{Das, Finished, Place as _, Running, Scenario, StandIn};
 
 /// A client of a `das mcp` that has just been started.
 pub(super) struct Session<'a> {
@@ -10,14 +12,22 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
+    /// With no containers kept ready, whose number at a given time is anybody's guess.
     pub(super) fn new(stand_in: &'a StandIn) -> Self {
-        Self::with(Das::new(stand_in), &[])
+        Self::with_policy(stand_in, "{}", &[])
     }
 
-    /// With more arguments, or in another environment. Nothing is parked, so that the calls of
-    /// the engine are those of the runs.
-    pub(super) fn with(das: Das<'a>, args: &[&str]) -> Self {
-        Self { running: das.args(["mcp", "--warm", "0"]).args(args.iter().copied()).spawn() }
+    /// With this policy and more arguments.
+    pub(super) fn with_policy(stand_in: &'a StandIn, policy: &str, args: &[&str]) -> Self {
+        let file = stand_in.home().join("policy.json");
+        fs::write(&file, policy).expect("a writable directory");
+        let policy = file.to_str().expect("a temporary directory").to_owned();
+        let das = Das::new(stand_in).args(["mcp", "--warm", "0", "--policy"]).arg(policy);
+        Self::start(&das.args(args.iter().copied()))
+    }
+
+    pub(super) fn start(das: &Das<'a>) -> Self {
+        Self { running: das.spawn() }
     }
 
     /// A client that has agreed on a version.
@@ -113,6 +123,8 @@ pub(super) fn programs() -> Scenario {
         ("fail", program().prints_to_stderr("boom\n").exits(3)),
         ("memory", program().runs_out_of_memory()),
         ("hold", program().marks("holding").runs_until_killed()),
+        // What is given back unused.
+        ("", program().exits(0)),
     ])
 }
 

@@ -23,7 +23,7 @@ fn the_engine_is_not_touched_before_the_first_run() {
 #[test]
 fn a_missing_engine_is_a_tool_error_that_says_how_to_mend_it() {
     let stand_in = StandIn::new();
-    let mut session = Session::with(Das::new(&stand_in), &["--engine", "/nowhere/docker"]);
+    let mut session = Session::with_policy(&stand_in, "{}", &["--engine", "/nowhere/docker"]);
     session.initialize("2025-11-25");
     session.call(1, "hello");
     let answer = session.answer(&json!(1));
@@ -45,7 +45,7 @@ fn a_refused_policy_ends_das_before_it_serves() {
 #[test]
 fn a_run_that_cannot_be_recorded_does_not_run() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in), &["--audit-log", "none/audit.jsonl"]);
+    let mut session = Session::with_policy(&stand_in, "{}", &["--audit-log", "none/audit.jsonl"]);
     session.call(1, "hello");
     let answer = session.answer(&json!(1));
     assert_eq!(answer["result"]["structuredContent"]["verdict"], "sandbox_error");
@@ -57,7 +57,7 @@ fn a_run_that_cannot_be_recorded_does_not_run() {
 #[test]
 fn every_call_is_recorded() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in), &["--audit-log", "audit.jsonl"]);
+    let mut session = Session::with_policy(&stand_in, "{}", &["--audit-log", "audit.jsonl"]);
     for (id, code) in ["hello", "fail"].iter().enumerate() {
         session.call(id, code);
         session.answer(&json!(id));
@@ -72,7 +72,7 @@ fn every_call_is_recorded() {
 #[test]
 fn what_the_owner_should_know_is_said_on_stderr_at_the_start_and_with_each_run() {
     let stand_in = StandIn::playing(programs());
-    let mut session = Session::with(Das::new(&stand_in), &["--allow-network"]);
+    let mut session = Session::with_policy(&stand_in, "{}", &["--allow-network"]);
     session.call(1, "hello");
     session.answer(&json!(1));
     let finished = session.close();
@@ -93,4 +93,15 @@ fn a_second_das_beside_it_is_harmless() {
     assert_eq!(stand_in.containers_left().len(), 1, "the first one's container must live on");
     first.close();
     stand_in.wait_until_empty();
+}
+
+#[test]
+fn variables_that_a_host_leaves_empty_are_the_same_as_none() {
+    let stand_in = StandIn::new();
+    let das = ["DAS_POLICY", "DAS_AUDIT_LOG", "DOCKER_HOST", "DOCKER_CONTEXT"]
+        .into_iter()
+        .fold(Das::new(&stand_in).arg("mcp"), |das, name| das.env(name, ""));
+    let mut session = Session::start(&das);
+    assert_eq!(session.ask(1, "ping", &json!({}))["result"], json!({}));
+    assert_eq!(session.close().code(), Some(0));
 }

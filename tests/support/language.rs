@@ -92,7 +92,7 @@ impl Language {
         }
     }
 
-    /// Prints how many processes it could start before it was refused.
+    /// Prints on its last line how many processes it could start before it was refused.
     pub(crate) fn counts_its_processes(self) -> &'static str {
         match self {
             Self::Python => {
@@ -116,8 +116,8 @@ print(count)\n"
                 console.log(count);
                 process.exit();\n"
             }
-            // A shell that is refused ends itself.
-            Self::Shell => "(while :; do sleep 60 & echo; done) 2>/dev/null | wc -l\n",
+            // A shell that is refused ends itself, so that it counts as it goes.
+            Self::Shell => "i=0; while :; do sleep 60 & i=$((i + 1)); echo $i; done\n",
         }
     }
 

@@ -119,6 +119,11 @@ impl<'a> Running<'a> {
         drop(self.stdin.take());
     }
 
+    /// Nobody reads its stdout any more. Only for one that is `Unread` so far.
+    pub(crate) fn close_stdout(&mut self) {
+        drop(self.unread.0.take().expect("an unread stdout"));
+    }
+
     /// Waits until it has printed this text on stdout.
     #[track_caller]
     pub(crate) fn wait_for_stdout(&self, text: &str) {
@@ -156,9 +161,14 @@ impl<'a> Running<'a> {
     /// Waits for its exit; others may still hold its pipes.
     #[track_caller]
     pub(crate) fn wait_for_exit(&mut self) -> ExitStatus {
-        match self.child.wait_timeout(BOUND).expect("a child of this process") {
+        self.wait_for_exit_within(BOUND)
+    }
+
+    #[track_caller]
+    fn wait_for_exit_within(&mut self, bound: Duration) -> ExitStatus {
+        match self.child.wait_timeout(bound).expect("a child of this process") {
             Some(status) => status,
-            None => panic!("still running after {BOUND:?}\n{self}"),
+            None => panic!("still running after {bound:?}\n{self}"),
         }
     }
 
@@ -169,9 +179,14 @@ impl<'a> Running<'a> {
 
     /// Waits for its exit and the end of its output.
     #[track_caller]
-    pub(crate) fn wait(mut self) -> Finished {
+    pub(crate) fn wait(self) -> Finished {
+        self.wait_at_most(BOUND)
+    }
+
+    #[track_caller]
+    pub(crate) fn wait_at_most(mut self, bound: Duration) -> Finished {
         self.open(Pipe::Read, Pipe::Read);
-        let status = self.wait_for_exit();
+        let status = self.wait_for_exit_within(bound);
         eventually(
             "the end of the output of a program that has exited",
             || &self,

@@ -16,6 +16,9 @@ use super::wait::eventually;
 /// The label that names a container's process.
 const OWNER_LABEL: &str = "docker-agent-sandbox.owner";
 
+/// The policy file in a home.
+const POLICY: &str = "policy.json";
+
 /// A home for programs that use the machine's Docker.
 #[derive(Debug)]
 pub(crate) struct Real {
@@ -35,7 +38,9 @@ pub(crate) enum Change {
 
 impl Real {
     pub(crate) fn new() -> Self {
-        Self { home: TempDir::new().expect("a temporary directory") }
+        let real = Self { home: TempDir::new().expect("a temporary directory") };
+        real.write(POLICY, &Language::policy().to_string());
+        real
     }
 
     /// An image with a Python interpreter.
@@ -69,7 +74,7 @@ impl Real {
 
     /// The policy file of these tests.
     pub(crate) fn policy(&self) -> String {
-        self.write("policy.json", &Language::policy().to_string())
+        self.home.path().join(POLICY).into_os_string().into_string().expect("a plain path")
     }
 
     /// Writes a file into the home and gives its path.

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::SystemTime;
 
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::cli::Place;
+use super::plain::Daemon;
 use super::record::{Ended, Record, file_name};
 use super::scenario::Scenario;
 use super::wait::eventually;
@@ -63,6 +65,13 @@ impl StandIn {
             assert_eq!(error.kind(), ErrorKind::NotFound, "the stand-in's counts: {error}");
         }
         fs::rename(&part, self.bin.join("scenario.json")).expect("a writable directory");
+    }
+
+    /// Changes the state of the daemon, as a step of a program does.
+    pub(crate) fn daemon_goes(&self, daemon: Daemon) {
+        let part = self.bin.join("daemon.part");
+        fs::write(&part, json!(daemon).to_string()).expect("a writable directory");
+        fs::rename(&part, self.bin.join("daemon.json")).expect("a writable directory");
     }
 
     /// The same CLI under another engine's name.

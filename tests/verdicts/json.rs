@@ -17,7 +17,7 @@ fn json(stand_in: &StandIn, args: &[&str], code: i32) -> String {
     assert_eq!(text.find('\n'), Some(text.len() - 1), "one line");
     let outcome: Value = serde_json::from_str(&text).expect("an object");
     let seconds = outcome["duration_seconds"].to_string();
-    assert!(seconds.parse::<f64>().unwrap() >= 0.0);
+    assert!(seconds.parse::<f64>().is_ok_and(|seconds| seconds >= 0.0));
     let (whole, fraction) = seconds.split_once('.').expect("a fraction");
     assert!(fraction.len() <= 3, "{whole}.{fraction}");
     text = text.replacen(&format!("\"duration_seconds\":{seconds},"), "\"duration_seconds\":T,", 1);

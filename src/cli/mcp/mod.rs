@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::policy_args::PolicyArgs;
+use super::policy_args::{PolicyArgs, path_or_nothing};
 use super::{CliError, Exit};
 
 /// Serve `run_code` to an MCP client on standard input and output.
@@ -40,7 +40,7 @@ enum McpCommand {
 #[derive(Debug, Args)]
 struct ServeArgs {
     /// Append a JSON line for each run to this file; without it nothing runs.
-    #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG")]
+    #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG", value_parser = path_or_nothing())]
     audit_log: Option<PathBuf>,
     #[command(flatten)]
     policy: PolicyArgs,

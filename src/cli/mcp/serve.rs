@@ -1,6 +1,6 @@
 //! Serves one client until it goes, or until a signal comes.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -20,6 +20,9 @@ impl ServeArgs {
         if sandbox.policy().policy().warm > 0 {
             status::note("containers are kept ready for the next calls; `--warm 0` stops that");
         }
+        if io::stdin().is_terminal() {
+            status::note("an MCP client is to start this; `das mcp config --list` tells which can");
+        }
         let sandbox = Arc::new(sandbox.with_parked_containers());
         let server = mcp::server(Arc::clone(&sandbox), status::warn);
         let stopper = server.stopper();
@@ -32,8 +35,9 @@ impl ServeArgs {
         .map_err(CliError::Signals)?;
         parent::stop_when_gone(server.stopper());
         let ended = server.serve(io::stdin(), io::stdout()).map_err(CliError::Serve)?;
-        // A thread that still waits for input may hold the sandbox, so that it is not dropped.
-        sandbox.give_back_parked();
+        // Its end has been waited for, within a bound. What is left is the watchdog's: das must
+        // be gone in time, and dropping the sandbox would wait once more.
+        std::mem::forget(sandbox);
         exit(ended, &caught)
     }
 
@@ -49,11 +53,14 @@ impl ServeArgs {
 }
 
 fn exit(ended: Ended, caught: &Receiver<i32>) -> Result<Exit, CliError> {
-    let Ended { end, unfinished } = ended;
+    let Ended { end, unfinished, retired } = ended;
     if unfinished > 0 {
         status::warn(&format!(
             "{unfinished} runs had not ended when das did; their containers are removed after it"
         ));
+    }
+    if !retired {
+        status::warn("parked containers had not ended when das did; they are removed after it");
     }
     match end {
         End::InputEnded => Ok(Exit::Code(0)),

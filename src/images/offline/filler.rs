@@ -85,7 +85,10 @@ impl Filler {
         self.tree.host_file(at, host, FileKind::Data);
         let needs = loader.map(|loader| libraries::needs(loader, host)).transpose()?;
         let mut needs = needs.unwrap_or_default();
-        needs.found.retain(|library| !library.path.starts_with(packages));
+        // A package may name only libraries, not paths of this machine.
+        needs
+            .found
+            .retain(|library| !library.path.starts_with(packages) && !library.name.contains('/'));
         let missing = needs.missing.iter();
         self.left_out.extend(
             missing.map(|library| {

@@ -55,6 +55,8 @@ pub(crate) struct Ended {
     pub(crate) end: End,
     /// How many runs had not ended by then, although they were told to.
     pub(crate) unfinished: usize,
+    /// Whether what was kept ready for calls had been given back by then.
+    pub(crate) retired: bool,
 }
 
 #[derive(Debug)]
@@ -170,13 +172,15 @@ fn wind_up(shared: &Shared, end: End, written: &Receiver<Infallible>) -> Ended {
         End::InputEnded | End::InputFailed(_) | End::Stopped => Farewell::Said,
         End::OutputFailed(_) | End::OutputStuck => Farewell::Unsaid,
     };
+    shared.tool.code().retire();
     shared.calls.close(farewell);
     shared.outbox.close();
     let unfinished = shared.calls.wait_idle(deadline);
+    let retired = shared.tool.code().retired_by(deadline);
     let left = deadline.saturating_duration_since(Instant::now()) + WRITE_BOUND;
     // Disconnected means written; a writer that takes longer is left behind.
     let _still_writing = written.recv_timeout(left) == Err(RecvTimeoutError::Timeout);
-    Ended { end, unfinished }
+    Ended { end, unfinished, retired }
 }
 
 /// What a client is told of a bug in das; the panic itself is on stderr.

@@ -20,11 +20,12 @@ use crate::mcp::rpc::{
 pub(super) struct Reader {
     protocol: Protocol,
     shared: Arc<Shared>,
+    expecting: bool,
 }
 
 impl Reader {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { protocol: Protocol::new(Arc::clone(&shared.tool)), shared }
+        Self { protocol: Protocol::new(Arc::clone(&shared.tool)), shared, expecting: false }
     }
 
     /// Reads to the end of the input and says that it came.
@@ -81,12 +82,19 @@ impl Reader {
         }
     }
 
-    fn notification(&self, notification: &Notification) {
+    fn notification(&mut self, notification: &Notification) {
         match (notification.method.as_str(), &notification.request_id) {
             ("notifications/cancelled", Some(id)) => self.shared.calls.cancel(id),
-            // The handshake of the older versions is done.
-            ("notifications/initialized", _) => self.shared.tool.expect_calls(),
+            ("notifications/initialized", _) => self.expect_calls(),
+            // Others ask for nothing.
             _ => {}
+        }
+    }
+
+    /// A client that only wanted to know which versions there are is none to be ready for.
+    fn expect_calls(&mut self) {
+        if !std::mem::replace(&mut self.expecting, true) {
+            self.shared.tool.code().expect_calls();
         }
     }
 
@@ -95,12 +103,11 @@ impl Reader {
         let reply = if self.shared.calls.is_open(&id) {
             Err(ErrorObject::new(code::INVALID_REQUEST, "id already in use"))
         } else {
+            // Where there is no handshake, this is how a client begins.
+            if method == "tools/list" {
+                self.expect_calls();
+            }
             match self.protocol.decide(&method, params, place) {
-                // The newer versions have no handshake: who wants the list may call.
-                Action::Reply(reply) if method == "tools/list" => {
-                    self.shared.tool.expect_calls();
-                    reply
-                }
                 Action::Reply(reply) => reply,
                 Action::Run(call) => return self.call(id, call, reply_to),
                 Action::Subscribe => {

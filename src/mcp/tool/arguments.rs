@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Job;
 use super::fence::unfence;
-use crate::language::{DEFAULT_LANGUAGE, canonical_name};
+use crate::language::DEFAULT_LANGUAGE;
 use crate::mcp::text::quoted;
 use crate::policy::SandboxPolicy;
 
@@ -30,6 +30,8 @@ pub(super) enum ArgumentError {
     TooLong { size: usize, max: u64 },
     #[error("`language` must be one of {offered} (got {given})")]
     Language { given: String, offered: String },
+    #[error("this sandbox offers no language at all; ask the user to change its policy")]
+    NoLanguage,
     #[error("`timeout_seconds` must be a number of at least {SHORTEST_TIMEOUT} (got {0})")]
     Timeout(String),
 }
@@ -62,7 +64,7 @@ pub(super) fn read(
     check_code(&code, policy)?;
     let language = match arguments.get("language") {
         Some(given) => named_language(given, policy)?,
-        None => info.map_or_else(|| default_language(policy), Ok)?,
+        None => info.or_else(|| default_language(policy)).ok_or(ArgumentError::NoLanguage)?,
     };
     let asked = arguments.get("timeout_seconds").map(seconds).transpose()?;
     let timeout_seconds = asked.unwrap_or(policy.timeout_seconds).min(policy.timeout_seconds);
@@ -104,21 +106,15 @@ fn named_language(given: &Value, policy: &SandboxPolicy) -> Result<String, Argum
     })
 }
 
-/// The offered language that a name or an alias stands for. A name goes before an alias, for
-/// a policy may add a language of that name.
 fn offered(name: &str, policy: &SandboxPolicy) -> Option<String> {
-    let plain = name.trim().to_ascii_lowercase();
-    let languages = policy.offered_languages();
-    [plain, canonical_name(name)].into_iter().find(|name| languages.contains(&name.as_str()))
+    policy.offered_language(name).map(str::to_owned)
 }
 
 /// The language of a call that names none, where the policy offers any.
-pub(super) fn default_language(policy: &SandboxPolicy) -> Result<String, ArgumentError> {
+pub(crate) fn default_language(policy: &SandboxPolicy) -> Option<String> {
     let languages = policy.offered_languages();
     let usual = languages.iter().find(|name| **name == DEFAULT_LANGUAGE);
-    usual.or(languages.first()).map(|name| (*name).to_owned()).ok_or_else(|| {
-        ArgumentError::Language { given: "none".to_owned(), offered: "none at all".to_owned() }
-    })
+    usual.or(languages.first()).map(|name| (*name).to_owned())
 }
 
 /// Models write numbers as strings at times.
@@ -202,9 +198,9 @@ mod tests {
     fn without_python_the_first_language_offered_is_the_default() {
         let policy =
             SandboxPolicy::from_json(r#"{"images": {"shell": "a", "node": "b"}}"#).unwrap();
-        assert_eq!(default_language(&policy).unwrap(), "node");
+        assert_eq!(default_language(&policy).as_deref(), Some("node"));
         let none = SandboxPolicy::from_json(r#"{"images": {}}"#).unwrap();
-        assert!(default_language(&none).is_err());
+        assert_eq!(default_language(&none), None);
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn input_schema(policy: &SandboxPolicy) -> Value {
 fn language_schema(policy: &SandboxPolicy) -> Value {
     let mut schema = json!({"type": "string", "description": "The language of the program."});
     // An empty enum would be no valid schema, and there is no default without a language.
-    if let Ok(default) = default_language(policy) {
+    if let Some(default) = default_language(policy) {
         schema["enum"] = json!(policy.offered_languages());
         schema["default"] = json!(default);
     }

@@ -12,10 +12,11 @@ mod result;
 pub(crate) mod test_outcome;
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
+pub(crate) use arguments::default_language;
 pub(crate) use budget::fitting;
 pub(crate) use definition::TOOL_NAME;
 pub(crate) use description::INSTRUCTIONS;
@@ -27,14 +28,26 @@ use crate::runner::Stopper;
 use crate::sandbox::RunError;
 use crate::{Outcome, Verdict};
 
-/// Runs a job to its end, or until it is stopped.
-pub(crate) type Run = dyn Fn(&Job, &Stopper) -> Result<Outcome, RunError> + Send + Sync;
+/// What runs the jobs of the tool.
+pub(crate) trait RunCode: fmt::Debug + Send + Sync {
+    /// Runs a job to its end, or until it is stopped.
+    fn run(&self, job: &Job, stopper: &Stopper) -> Result<Outcome, RunError>;
+
+    /// A client is there that means to call. Returns at once.
+    fn expect_calls(&self);
+
+    /// No call will come any more: begins to give back what is kept for them. Returns at once.
+    fn retire(&self);
+
+    /// Waits until all is given back, at most until `until`; whether it is.
+    fn retired_by(&self, until: Instant) -> bool;
+}
 
 /// The tool, with what it was set up to grant.
+#[derive(Debug)]
 pub(crate) struct Tool {
     policy: SandboxPolicy,
-    run: Box<Run>,
-    expect: Box<dyn Fn(&str) + Send + Sync>,
+    code: Box<dyn RunCode>,
 }
 
 /// A call whose arguments have passed their checks.
@@ -50,25 +63,14 @@ pub(crate) struct Job {
 }
 
 impl Tool {
-    /// `run` must not grant more than `policy`, which is what callers are told.
-    pub(crate) fn new(
-        policy: SandboxPolicy,
-        run: impl Fn(&Job, &Stopper) -> Result<Outcome, RunError> + Send + Sync + 'static,
-    ) -> Self {
-        Self { policy, run: Box::new(run), expect: Box::new(|_| {}) }
+    /// `code` must not grant more than `policy`, which is what callers are told.
+    pub(crate) fn new(policy: SandboxPolicy, code: impl RunCode + 'static) -> Self {
+        Self { policy, code: Box::new(code) }
     }
 
-    /// `expect` hears of a language that is likely to be used soon. It must return at once.
-    #[must_use]
-    pub(crate) fn with_expectation(self, expect: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { expect: Box::new(expect), ..self }
-    }
-
-    /// A client has shown that it may call: its first call is likely to be in the first language.
-    pub(crate) fn expect_calls(&self) {
-        if let Some(language) = self.policy.offered_languages().first() {
-            (self.expect)(language);
-        }
+    /// What runs the jobs.
+    pub(crate) fn code(&self) -> &dyn RunCode {
+        &*self.code
     }
 
     /// What `tools/list` says of it.
@@ -84,7 +86,7 @@ impl Tool {
 
     /// Runs a job to its end, or until it is stopped.
     pub(crate) fn run(&self, job: &Job, stopper: &Stopper) -> CallResult {
-        match (self.run)(job, stopper) {
+        match self.code.run(job, stopper) {
             Ok(outcome) => {
                 let mut notes = job.notes.clone();
                 notes.extend(self.advice(job, outcome.verdict));
@@ -104,11 +106,5 @@ impl Tool {
     /// How many jobs may run at once.
     pub(crate) fn max_concurrent(&self) -> usize {
         usize::try_from(self.policy.max_concurrent).unwrap_or(usize::MAX)
-    }
-}
-
-impl fmt::Debug for Tool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tool").field("policy", &self.policy).finish_non_exhaustive()
     }
 }

@@ -5,13 +5,13 @@ use std::io::{BufRead, BufReader, PipeWriter, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::super::{Ended, Pace, Server, ServerStopper};
 use crate::mcp::tool::test_outcome::{captured, test_outcome};
-use crate::mcp::tool::{Job, Tool};
+use crate::mcp::tool::{Job, RunCode, Tool};
 use crate::policy::SandboxPolicy;
 use crate::runner::Stopper;
 use crate::sandbox::RunError;
@@ -38,6 +38,7 @@ pub(super) struct Stage {
     started: Arc<Mutex<Receiver<String>>>,
     released: Arc<Mutex<HashSet<String>>>,
     stopped: Arc<Mutex<Receiver<String>>>,
+    kept: Arc<Mutex<Receiver<&'static str>>>,
 }
 
 impl Client {
@@ -170,6 +171,11 @@ impl Stage {
         next(&self.stopped)
     }
 
+    /// What the server has asked to be kept ready and given back so far.
+    pub(super) fn kept(&self) -> Vec<&'static str> {
+        self.kept.lock().unwrap().try_iter().collect()
+    }
+
     /// Lets a program end.
     pub(super) fn release(&self, name: &str) {
         self.released.lock().unwrap().insert(name.to_owned());
@@ -185,47 +191,69 @@ fn next(names: &Mutex<Receiver<String>>) -> String {
     names.lock().unwrap().recv_timeout(BOUND).expect("no such program")
 }
 
-fn stage() -> (Stage, impl Fn(&Job, &Stopper) -> Result<Outcome, RunError> + Send + Sync) {
+/// The other side of a stage.
+#[derive(Debug)]
+struct Programs {
+    start: Sender<String>,
+    stop: Sender<String>,
+    released: Arc<Mutex<HashSet<String>>>,
+    kept: Sender<&'static str>,
+}
+
+fn stage() -> (Stage, Programs) {
     let (start, started) = channel();
     let (stop, stopped) = channel();
+    let (keep, kept) = channel();
     let released = Arc::new(Mutex::new(HashSet::new()));
     let stage = Stage {
         started: Arc::new(Mutex::new(started)),
         released: Arc::clone(&released),
         stopped: Arc::new(Mutex::new(stopped)),
+        kept: Arc::new(Mutex::new(kept)),
     };
-    let run = move |job: &Job, stopper: &Stopper| {
+    (stage, Programs { start, stop, released, kept: keep })
+}
+
+impl RunCode for Programs {
+    fn run(&self, job: &Job, stopper: &Stopper) -> Result<Outcome, RunError> {
         let (verb, name) = job.code.split_once(' ').unwrap_or((&job.code, ""));
         Ok(match verb {
             "print" => outcome(Verdict::Success, name),
-            "hold" => hold(name, &start, &stop, &|| stopper.cause().is_some(), &released),
-            "deaf" => hold(name, &start, &stop, &|| false, &released),
+            "hold" => self.hold(name, &|| stopper.cause().is_some()),
+            "deaf" => self.hold(name, &|| false),
             "panic" => panic!("a bug in the sandbox"),
             other => panic!("no such program: {other}"),
         })
-    };
-    (stage, run)
+    }
+
+    fn expect_calls(&self) {
+        self.kept.send("expected").unwrap();
+    }
+
+    fn retire(&self) {
+        self.kept.send("retired").unwrap();
+    }
+
+    fn retired_by(&self, _until: Instant) -> bool {
+        true
+    }
 }
 
-/// A program that runs until it is released or stopped.
-fn hold(
-    name: &str,
-    start: &Sender<String>,
-    stop: &Sender<String>,
-    is_stopped: &dyn Fn() -> bool,
-    released: &Mutex<HashSet<String>>,
-) -> Outcome {
-    // The test may have ended already.
-    start.send(name.to_owned()).ok();
-    loop {
-        if is_stopped() {
-            stop.send(name.to_owned()).ok();
-            return outcome(Verdict::Cancelled, "");
+impl Programs {
+    /// A program that runs until it is released or stopped.
+    fn hold(&self, name: &str, is_stopped: &dyn Fn() -> bool) -> Outcome {
+        // The test may have ended already.
+        self.start.send(name.to_owned()).ok();
+        loop {
+            if is_stopped() {
+                self.stop.send(name.to_owned()).ok();
+                return outcome(Verdict::Cancelled, "");
+            }
+            if self.released.lock().unwrap().contains(name) {
+                return outcome(Verdict::Success, name);
+            }
+            thread::sleep(Duration::from_millis(1));
         }
-        if released.lock().unwrap().contains(name) {
-            return outcome(Verdict::Success, name);
-        }
-        thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -116,3 +116,22 @@ fn a_client_that_is_gone_ends_the_server_although_its_input_is_open() {
     assert_eq!(ended.unfinished, 0);
     assert_eq!(stage.stopped(), "a");
 }
+
+#[test]
+fn containers_are_kept_ready_from_the_end_of_the_handshake_to_the_end() {
+    for handshake in [
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+    ] {
+        let mut client = Client::speaking("2025-11-25");
+        client.request("probe", "server/discover", &modern_listen());
+        assert_eq!(client.receive()["id"], "probe");
+        assert!(client.stage.kept().is_empty());
+        client.send(&handshake);
+        client.send(&handshake);
+        client.close();
+        let stage = client.stage.clone();
+        client.end();
+        assert_eq!(stage.kept(), ["expected", "retired"]);
+    }
+}

@@ -87,7 +87,7 @@ impl Case {
         let inside = self.result.to_xml()
             + &output("system-out", &self.stdout)
             + &output("system-err", &self.stderr);
-        write!(xml, "{inside}    </testcase>\n").expect("a string takes everything");
+        writeln!(xml, "{inside}    </testcase>").expect("a string takes everything");
         xml
     }
 }

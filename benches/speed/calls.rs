@@ -179,9 +179,9 @@ pub(crate) fn bursts(image: &str, rounds: usize, report: &mut Report) {
         for _ in 0..rounds {
             let [single, bare, das] = &mut all;
             single.add(run_bare(image).whole);
-            bare_burst(image, count).into_iter().for_each(|time| bare.add(time));
+            bare.extend(bare_burst(image, count));
             thread::sleep(gap);
-            warm.burst(CODE, count).into_iter().for_each(|time| das.add(time));
+            das.extend(warm.burst(CODE, count));
             thread::sleep(gap);
         }
         let [single, bare, das] = &all;

@@ -29,7 +29,7 @@ pub(crate) fn start(runs: usize, report: &mut Report) {
     let names = ["das mcp, start to initialize", "das mcp, tools/list", "das explain"];
     for (name, times) in names.iter().zip([initialize, list, explain]) {
         let mut series = Series::default();
-        times.into_iter().for_each(|time| series.add(time));
+        series.extend(times);
         report.add(name, &series);
         if *name == names[0] {
             report.target(

@@ -24,6 +24,12 @@ impl Series {
         self.0.push(time.as_secs_f64() * 1000.0);
     }
 
+    pub(crate) fn extend(&mut self, times: Vec<Duration>) {
+        for time in times {
+            self.add(time);
+        }
+    }
+
     /// The smallest sample that at least so many percent of all do not exceed.
     fn percentile(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();

@@ -197,7 +197,6 @@ impl CliError {
             | Self::Verify(VerifyError::NoEngine(_))
             | Self::WriteFile { .. }
             | Self::Write(_)
-            | Self::WriteFile { .. }
             | Self::OwnPath(_)
             | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
@@ -254,7 +253,6 @@ impl CliError {
             Self::Verify(VerifyError::NoProbes { .. }) => {
                 Some("`-l shell --image IMAGE` verifies any image that has `sh`")
             }
-            Self::Offered(_) => Some("the policy's `images` and `languages` say what is offered"),
             Self::NoPrograms { .. } => Some(
                 "programs are told by their endings, such as .py, .js and .sh; what lies deeper is not looked at",
             ),
@@ -273,7 +271,6 @@ impl CliError {
             )
             | Self::Explain(_)
             | Self::Verify(VerifyError::Refused(_) | VerifyError::NoEngine(_))
-            | Self::WriteFile { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::NotText { .. }

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use blocks::{Block, Kind};
 
-use crate::support::{Cli, Place, Real, StandIn};
+use crate::support::{Cli, Language, Place, Real, StandIn};
 
 /// The root of the repository.
 fn root() -> &'static Path {
@@ -59,9 +59,9 @@ fn copy_examples(to: &Path) {
     }
     let strict = to.join("strict-policy.json");
     let text = fs::read_to_string(&strict).expect("the strict policy");
-    let mut policy: serde_json::Value = serde_json::from_str(&text).expect("a policy");
-    policy["images"] = crate::support::Language::policy()["images"].clone();
-    fs::write(&strict, policy.to_string()).expect("a writable copy");
+    let shown = text.trim_end().strip_suffix('}').expect("an object").trim_end();
+    let images = &Language::policy()["images"];
+    fs::write(&strict, format!("{shown},\n  \"images\": {images}\n}}\n")).expect("a copy");
 }
 
 #[test]

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::audit::AuditError;
+use crate::engine::ListError;
 use crate::engine::find::FindError;
 use crate::images::error::ImageError;
 use crate::images::make::MakeError;
@@ -14,7 +16,8 @@ use crate::images::package::PackageError;
 use crate::names::ImageRef;
 use crate::plan::Refusal;
 use crate::policy::PolicyError;
-use crate::sandbox::{ExplainError, RunError};
+use crate::sandbox::{CodeError, ExplainError, RunError};
+use crate::verify::VerifyError;
 
 /// What a usage error, a refused policy and an unreadable file exit with.
 const USAGE: u8 = 2;
@@ -33,6 +36,12 @@ pub enum CliError {
         /// What the system said.
         source: io::Error,
     },
+    /// The engine's containers cannot be listed.
+    #[error("nothing was swept")]
+    Sweep(#[source] ListError),
+    /// A log cannot be read to its end.
+    #[error("cannot read the audit log")]
+    ReadLog(#[source] io::Error),
     /// Standard input cannot be read.
     #[error("cannot read standard input")]
     ReadStdin(#[source] io::Error),
@@ -62,6 +71,9 @@ pub enum CliError {
     /// The run was refused.
     #[error("nothing was run")]
     Run(#[source] RunError),
+    /// The run is not in the audit log.
+    #[error("the program ran, and its run is not recorded")]
+    Unrecorded(#[source] AuditError),
     /// There is nothing to explain.
     #[error("cannot make the command line")]
     Explain(#[source] ExplainError),
@@ -93,6 +105,26 @@ pub enum CliError {
         image: ImageRef,
         /// What came of trying.
         why: String,
+    },
+    /// Nothing was verified.
+    #[error("nothing was verified")]
+    Verify(#[source] VerifyError),
+    /// Many programs were named, and standard input among them.
+    #[error("`-` cannot be one of several programs")]
+    StdinAmongFiles,
+    /// A directory has nothing to run.
+    #[error("no program is in `{}`", dir.display())]
+    NoPrograms {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// A file cannot be written.
+    #[error("cannot write `{}`", path.display())]
+    WriteFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
     },
     /// The output cannot be written.
     #[error("cannot write the output")]
@@ -152,31 +184,41 @@ impl CliError {
         Ok(())
     }
 
-    fn exit_code(&self) -> u8 {
+    pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::Run(RunError::Audit(_))
+            Self::Run(RunError::Audit(_) | RunError::Unrecorded(_))
+            | Self::Unrecorded(_)
             | Self::Explain(ExplainError::NoEngine(_))
             | Self::NoEngine(_)
+            | Self::Sweep(_)
             | Self::Image(_)
             | Self::Make(_)
             | Self::Useless { .. }
+            | Self::Verify(VerifyError::NoEngine(_))
+            | Self::WriteFile { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
             | Self::PolicyFile { .. }
             | Self::Policy(_)
             | Self::Refused(_)
             | Self::Language { .. }
             | Self::NoProgram
+            | Self::StdinAmongFiles
+            | Self::NoPrograms { .. }
             | Self::NotText { .. }
             | Self::Offered(_)
             | Self::Package(_)
             | Self::NotMade { .. }
             | Self::Run(RunError::Refused(_) | RunError::Policy(_) | RunError::Code(_))
-            | Self::Explain(ExplainError::Policy(_)) => USAGE,
+            | Self::Explain(ExplainError::Policy(_))
+            | Self::Verify(
+                VerifyError::Refused(_) | VerifyError::Policy(_) | VerifyError::NoProbes { .. },
+            ) => USAGE,
         }
     }
 
@@ -192,24 +234,43 @@ impl CliError {
             Self::Run(RunError::Audit(_)) => Some(
                 "a run that cannot be recorded is not started; mend the log, or run without --audit-log",
             ),
-            Self::Run(RunError::Code(_)) => Some("nothing has run; `das policy` shows the limits"),
-            Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
-                Some("the policy's `images` and `languages` say what is offered")
+            Self::Unrecorded(_) | Self::Run(RunError::Unrecorded(_)) => {
+                Some("mend the log before the next run")
+            }
+            Self::Run(RunError::Code(CodeError::TooLong { .. })) => {
+                Some("the policy file may allow more, up to 67108864")
             }
             Self::NoEngine(_) => {
                 Some("install Docker or Podman, or name the program with --engine PATH")
             }
             Self::Image(error) => Some(error.fix()),
             Self::Make(error) => error.fix(),
-            Self::Offered(_) => Some("the policy's `images` and `languages` say what is offered"),
+            Self::Offered(_)
+            | Self::Verify(VerifyError::Policy(_))
+            | Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
+                Some("the policy's `images` and `languages` say what is offered")
+            }
+            Self::Verify(VerifyError::NoProbes { .. }) => {
+                Some("`-l shell --image IMAGE` verifies any image that has `sh`")
+            }
+            Self::NoPrograms { .. } => Some(
+                "programs are told by their endings, such as .py, .js and .sh; what lies deeper is not looked at",
+            ),
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
+            | Self::Sweep(_)
+            | Self::StdinAmongFiles
+            | Self::WriteFile { .. }
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }
             | Self::Useless { .. }
-            | Self::Run(RunError::Refused(_) | RunError::Policy(_))
+            | Self::Run(
+                RunError::Refused(_) | RunError::Policy(_) | RunError::Code(CodeError::Nul { .. }),
+            )
             | Self::Explain(_)
+            | Self::Verify(VerifyError::Refused(_) | VerifyError::NoEngine(_))
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::NotText { .. }

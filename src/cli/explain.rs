@@ -17,7 +17,7 @@ use crate::sandbox::Sandbox;
     das explain\n  \
     das explain -l shell --memory 512\n  \
     echo 'echo hi' | sh -c \"$(das explain -l shell)\"\n\n\
-    The command can be pasted into a shell; it reads the program from standard input. Only the\n\
+    The command can be pasted into a shell; it reads the program from standard input. Only the \
     time limit and the output limit are das's own and have no flag."
 )]
 pub(super) struct ExplainArgs {

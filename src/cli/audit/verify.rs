@@ -23,9 +23,9 @@ const BROKEN: u8 = 1;
     after_help = "Examples:\n  \
     das audit verify audit.jsonl\n  \
     das audit verify audit.jsonl.2 audit.jsonl.1 audit.jsonl\n  \
-    das audit verify audit.jsonl --last-sha256 9f86d0...\n\n\
-    A chain cannot tell that lines are missing at its very end, or that its last line was\n\
-    changed. Keep the digest that this command prints where nobody else can write: a log that\n\
+    das audit verify audit.jsonl --last-sha256 $DIGEST\n\n\
+    A chain cannot tell that lines are missing at its very end, or that its last line was \
+    changed. Keep the digest that this command prints where nobody else can write: a log that \
     has grown since still holds that line, and --last-sha256 looks for it.\n\n\
     Exit codes: 0 the log is whole, 1 it is not, 2 it cannot be read."
 )]

@@ -73,7 +73,6 @@ impl Clock {
 
     /// When the program began to run. It began before `latest`.
     pub(super) fn start(self, record: &Record, latest: Instant) -> Start {
-        let latest = latest.checked_sub(record.lifetime().unwrap_or_default()).unwrap_or(latest);
         match self {
             Self::FromStart(spawned) => match spawned.started(record, latest) {
                 Some(started) => Start::At(started),
@@ -133,13 +132,6 @@ mod tests {
         for (created, started) in [(-500, -410), (5_000, 5_090), (-100_000, -99_910)] {
             assert_eq!(start(&record(created, started)), Duration::from_millis(90));
         }
-    }
-
-    #[test]
-    fn a_program_cannot_have_begun_later_than_its_own_time_before_the_end() {
-        let mut record = record(600, 690);
-        record.died_at = record.started.map(|started| started + 500_000_000);
-        assert_eq!(start(&record), Duration::from_millis(90));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 
 use crate::audit::AuditError;
+use crate::engine::ListError;
 use crate::engine::find::FindError;
 use crate::images::error::ImageError;
 use crate::images::make::MakeError;
@@ -16,7 +17,6 @@ use crate::names::ImageRef;
 use crate::plan::Refusal;
 use crate::policy::PolicyError;
 use crate::sandbox::{CodeError, ExplainError, RunError};
-use crate::sandbox::{ExplainError, RunError};
 use crate::verify::VerifyError;
 
 /// What a usage error, a refused policy and an unreadable file exit with.
@@ -36,6 +36,12 @@ pub enum CliError {
         /// What the system said.
         source: io::Error,
     },
+    /// The engine's containers cannot be listed.
+    #[error("nothing was swept")]
+    Sweep(#[source] ListError),
+    /// A log cannot be read to its end.
+    #[error("cannot read the audit log")]
+    ReadLog(#[source] io::Error),
     /// Standard input cannot be read.
     #[error("cannot read standard input")]
     ReadStdin(#[source] io::Error),
@@ -175,6 +181,7 @@ impl CliError {
             | Self::Unrecorded(_)
             | Self::Explain(ExplainError::NoEngine(_))
             | Self::NoEngine(_)
+            | Self::Sweep(_)
             | Self::Image(_)
             | Self::Make(_)
             | Self::Useless { .. }
@@ -185,6 +192,7 @@ impl CliError {
             | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
             | Self::PolicyFile { .. }
             | Self::Policy(_)
@@ -221,22 +229,23 @@ impl CliError {
             Self::Run(RunError::Code(CodeError::TooLong { .. })) => {
                 Some("the policy file may allow more, up to 67108864")
             }
-            Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
-                Some("the policy's `images` and `languages` say what is offered")
-            }
             Self::NoEngine(_) => {
                 Some("install Docker or Podman, or name the program with --engine PATH")
             }
             Self::Image(error) => Some(error.fix()),
             Self::Make(error) => error.fix(),
-            Self::Offered(_) | Self::Verify(VerifyError::Policy(_)) => {
+            Self::Offered(_)
+            | Self::Verify(VerifyError::Policy(_))
+            | Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
                 Some("the policy's `images` and `languages` say what is offered")
             }
             Self::Verify(VerifyError::NoProbes { .. }) => {
                 Some("`-l shell --image IMAGE` verifies any image that has `sh`")
             }
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
+            | Self::Sweep(_)
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }

@@ -18,6 +18,7 @@ use crate::outcome::classify::StopCause;
 use crate::runner::{Live, LiveWriter, Stopper};
 use crate::sandbox::{Request, RunError, Sandbox};
 use crate::sanitize::TerminalWriter;
+use crate::sweep::Rhythm;
 
 /// Run a program in a fresh container and exit as it does.
 #[derive(Debug, Args)]
@@ -114,6 +115,7 @@ impl RunArgs {
     fn sandbox(&self, language: &str) -> Result<Sandbox, CliError> {
         let policy = self.policy.resolve_for(language)?;
         let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
+        let sandbox = sandbox.with_sweeps(Rhythm::default());
         let log = self.audit_log.as_ref().filter(|path| !path.as_os_str().is_empty());
         Ok(match log {
             Some(path) => sandbox.with_audit(AuditLog::new(path)),

@@ -42,10 +42,11 @@ impl Language {
         env::var(variable).unwrap_or_else(|_| self.default_image().to_owned())
     }
 
-    /// A policy that names these images.
+    /// A policy that names these images, with time enough on a busy machine.
     pub(crate) fn policy() -> Value {
         let images = Self::ALL.iter().map(|it| (it.name().to_owned(), json!(it.image())));
-        json!({"images": Value::Object(images.collect()), "pull": "missing"})
+        let images = Value::Object(images.collect());
+        json!({"images": images, "timeout_seconds": 120, "pull": "missing"})
     }
 
     pub(crate) fn exits(self, code: u8) -> String {

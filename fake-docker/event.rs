@@ -11,6 +11,7 @@ use crate::store::Container;
 pub(crate) struct Event {
     pub(crate) status: String,
     pub(crate) id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) from: String,
     #[serde(rename = "Type")]
     pub(crate) kind: String,
@@ -47,6 +48,25 @@ impl Event {
             actor: Actor {
                 id: of.id.clone(),
                 attributes: attributes.map(|(k, v)| (k.to_owned(), v.to_owned())).collect(),
+            },
+            scope: "local".to_owned(),
+            time: nanos / 1_000_000_000,
+            time_nano: nanos,
+        }
+    }
+
+    /// What happened to an image, which the daemon calls by its reference.
+    pub(crate) fn of_image(reference: &str, action: &str, nanos: u64) -> Self {
+        let repository = reference.rsplit_once(':').map_or(reference, |(name, _)| name);
+        Self {
+            status: action.to_owned(),
+            id: reference.to_owned(),
+            from: String::new(),
+            kind: "image".to_owned(),
+            action: action.to_owned(),
+            actor: Actor {
+                id: reference.to_owned(),
+                attributes: BTreeMap::from([("name".to_owned(), repository.to_owned())]),
             },
             scope: "local".to_owned(),
             time: nanos / 1_000_000_000,

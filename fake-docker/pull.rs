@@ -58,6 +58,7 @@ impl PullFailure {
 fn download(call: &Call, args: &Args, name: &str) -> Result<Answer, Failure> {
     let image = Image { presence: Presence::Present, ..images::scripted(call, name) };
     images::put(call, name, &image)?;
+    call.store.note_image(name, "pull")?;
     let whole = canonical(name);
     if args.has("--quiet") {
         return Ok(Answer::ok(format!("{whole}\n")));

@@ -211,9 +211,18 @@ impl Store {
         self.state.write(&path, container)
     }
 
+    /// Notes what happened to an image.
+    pub(crate) fn note_image(&self, reference: &str, action: &str) -> Result<(), Failure> {
+        let _lock = self.state.lock()?;
+        self.append(&Event::of_image(reference, action, now_nanos()))
+    }
+
     fn log(&self, of: &Container, action: &str, more: &[(&str, &str)]) -> Result<(), Failure> {
+        self.append(&Event::new(of, action, more, now_nanos()))
+    }
+
+    fn append(&self, event: &Event) -> Result<(), Failure> {
         let path = self.event_log()?;
-        let event = Event::new(of, action, more, now_nanos());
         let line = format!("{}\n", event.to_json());
         OpenOptions::new()
             .create(true)

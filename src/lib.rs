@@ -43,6 +43,7 @@
 pub mod audit;
 pub mod capture;
 pub mod cli;
+mod digest;
 pub mod doctor;
 pub mod engine;
 pub mod images;
@@ -56,6 +57,8 @@ pub mod pool;
 pub mod runner;
 pub mod sandbox;
 pub mod sanitize;
+pub mod seccomp;
+pub mod sweep;
 pub mod tag;
 pub mod verify;
 pub mod walls;

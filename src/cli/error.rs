@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::audit::AuditError;
+use crate::engine::ListError;
 use crate::engine::find::FindError;
 use crate::images::error::ImageError;
 use crate::images::make::MakeError;
@@ -14,7 +16,7 @@ use crate::images::package::PackageError;
 use crate::names::ImageRef;
 use crate::plan::Refusal;
 use crate::policy::PolicyError;
-use crate::sandbox::{ExplainError, RunError};
+use crate::sandbox::{CodeError, ExplainError, RunError};
 use crate::verify::VerifyError;
 
 /// What a usage error, a refused policy and an unreadable file exit with.
@@ -34,6 +36,12 @@ pub enum CliError {
         /// What the system said.
         source: io::Error,
     },
+    /// The engine's containers cannot be listed.
+    #[error("nothing was swept")]
+    Sweep(#[source] ListError),
+    /// A log cannot be read to its end.
+    #[error("cannot read the audit log")]
+    ReadLog(#[source] io::Error),
     /// Standard input cannot be read.
     #[error("cannot read standard input")]
     ReadStdin(#[source] io::Error),
@@ -63,6 +71,9 @@ pub enum CliError {
     /// The run was refused.
     #[error("nothing was run")]
     Run(#[source] RunError),
+    /// The run is not in the audit log.
+    #[error("the program ran, and its run is not recorded")]
+    Unrecorded(#[source] AuditError),
     /// There is nothing to explain.
     #[error("cannot make the command line")]
     Explain(#[source] ExplainError),
@@ -166,9 +177,11 @@ impl CliError {
 
     fn exit_code(&self) -> u8 {
         match self {
-            Self::Run(RunError::Audit(_))
+            Self::Run(RunError::Audit(_) | RunError::Unrecorded(_))
+            | Self::Unrecorded(_)
             | Self::Explain(ExplainError::NoEngine(_))
             | Self::NoEngine(_)
+            | Self::Sweep(_)
             | Self::Image(_)
             | Self::Make(_)
             | Self::Useless { .. }
@@ -179,6 +192,7 @@ impl CliError {
             | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
             | Self::PolicyFile { .. }
             | Self::Policy(_)
@@ -209,28 +223,36 @@ impl CliError {
             Self::Run(RunError::Audit(_)) => Some(
                 "a run that cannot be recorded is not started; mend the log, or run without --audit-log",
             ),
-            Self::Run(RunError::Code(_)) => Some("nothing has run; `das policy` shows the limits"),
-            Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
-                Some("the policy's `images` and `languages` say what is offered")
+            Self::Unrecorded(_) | Self::Run(RunError::Unrecorded(_)) => {
+                Some("mend the log before the next run")
+            }
+            Self::Run(RunError::Code(CodeError::TooLong { .. })) => {
+                Some("the policy file may allow more, up to 67108864")
             }
             Self::NoEngine(_) => {
                 Some("install Docker or Podman, or name the program with --engine PATH")
             }
             Self::Image(error) => Some(error.fix()),
             Self::Make(error) => error.fix(),
-            Self::Offered(_) | Self::Verify(VerifyError::Policy(_)) => {
+            Self::Offered(_)
+            | Self::Verify(VerifyError::Policy(_))
+            | Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
                 Some("the policy's `images` and `languages` say what is offered")
             }
             Self::Verify(VerifyError::NoProbes { .. }) => {
                 Some("`-l shell --image IMAGE` verifies any image that has `sh`")
             }
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
+            | Self::Sweep(_)
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }
             | Self::Useless { .. }
-            | Self::Run(RunError::Refused(_) | RunError::Policy(_))
+            | Self::Run(
+                RunError::Refused(_) | RunError::Policy(_) | RunError::Code(CodeError::Nul { .. }),
+            )
             | Self::Explain(_)
             | Self::Verify(VerifyError::Refused(_) | VerifyError::NoEngine(_))
             | Self::WriteFile { .. }

@@ -16,8 +16,9 @@ use crate::images::ensure::Progress;
 use crate::outcome::Outcome;
 use crate::outcome::classify::StopCause;
 use crate::runner::{Live, LiveWriter, Stopper};
-use crate::sandbox::{Request, Sandbox};
+use crate::sandbox::{Request, RunError, Sandbox};
 use crate::sanitize::TerminalWriter;
+use crate::sweep::Rhythm;
 
 /// Run a program in a fresh container and exit as it does.
 #[derive(Debug, Args)]
@@ -77,7 +78,13 @@ impl RunArgs {
             stopper: stopper.clone(),
             ..Request::new(&language, &code)
         };
-        let outcome = sandbox.run(request).map_err(CliError::Run)?;
+        let outcome = sandbox.run(request).map_err(|error| match error {
+            RunError::Unrecorded(error) => CliError::Unrecorded(error),
+            error @ (RunError::Refused(_)
+            | RunError::Policy(_)
+            | RunError::Code(_)
+            | RunError::Audit(_)) => CliError::Run(error),
+        })?;
         stopper.end();
         let exit = exit(&outcome, stopper.cause());
         let form = self.form(&outcome);
@@ -108,6 +115,7 @@ impl RunArgs {
     fn sandbox(&self, language: &str) -> Result<Sandbox, CliError> {
         let policy = self.policy.resolve_for(language)?;
         let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
+        let sandbox = sandbox.with_sweeps(Rhythm::default());
         let log = self.audit_log.as_ref().filter(|path| !path.as_os_str().is_empty());
         Ok(match log {
             Some(path) => sandbox.with_audit(AuditLog::new(path)),

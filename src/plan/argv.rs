@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::PathBuf;
 
 use super::{Network, Plan};
 use crate::engine::Facts;
@@ -17,6 +18,7 @@ use crate::work_dir::{self, Access};
 pub struct Argv {
     program: String,
     env: EnvChanges,
+    dir: Option<PathBuf>,
     lines: Vec<Line>,
     command: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl Argv {
         Self {
             program: facts.program.clone(),
             env,
+            dir: facts.kind.run_dir(),
             lines: lines.0,
             command: command.map(str::to_owned).collect(),
         }
@@ -66,6 +69,7 @@ impl Argv {
     pub fn command_line(&self) -> CommandLine {
         CommandLine {
             env: self.env.clone(),
+            dir: self.dir.clone(),
             ..CommandLine::new(&self.program, self.words().skip(1))
         }
     }
@@ -100,6 +104,7 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
         network,
         user,
         runtime,
+        seccomp,
         mount,
     } = plan;
     if let Some(runtime) = runtime {
@@ -107,7 +112,10 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
     }
     lines.add(Wall::Network, ["--network", network_mode(*network)]);
     lines.add(Wall::Filesystem, ["--read-only"]);
-    lines.add(Wall::Scratch, ["--tmpfs", &format!("/tmp:rw,noexec,nosuid,nodev,mode=1777,size={tmpfs_mb}m")]);
+    lines.add(
+        Wall::Scratch,
+        ["--tmpfs", &format!("/tmp:rw,noexec,nosuid,nodev,mode=1777,size={tmpfs_mb}m")],
+    );
     // Equal to the memory: no swap on top of it.
     lines.add(Wall::Memory, ["--memory", &format!("{memory_mb}m")]);
     lines.add(Wall::Memory, ["--memory-swap", &format!("{memory_mb}m")]);
@@ -120,6 +128,9 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
     }
     lines.add(Wall::Capabilities, ["--cap-drop", "ALL"]);
     lines.add(Wall::NewPrivileges, ["--security-opt", "no-new-privileges"]);
+    if let Some(profile) = seccomp {
+        lines.add(Wall::Syscalls, ["--security-opt", &format!("seccomp={}", profile.path())]);
+    }
     lines.add(Wall::User, ["--user", &user.to_string()]);
     if let Some(mount) = mount {
         let access = match mount.access() {
@@ -127,9 +138,13 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
             Access::Writable => "",
         };
         let (source, target) = (mount.source(), work_dir::TARGET);
-        lines.add(Wall::Host, ["--mount", &format!("type=bind,source={source},target={target}{access}")]);
+        lines.add(
+            Wall::Host,
+            ["--mount", &format!("type=bind,source={source},target={target}{access}")],
+        );
     }
-    lines.add(Wall::Scratch, ["--workdir", if mount.is_some() { work_dir::TARGET } else { "/tmp" }]);
+    lines
+        .add(Wall::Scratch, ["--workdir", if mount.is_some() { work_dir::TARGET } else { "/tmp" }]);
     lines.add(Wall::Environment, ["--env", "HOME=/tmp"]);
     for (name, value) in env {
         lines.add(Wall::Environment, ["--env", &format!("{name}={value}")]);

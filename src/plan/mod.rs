@@ -4,13 +4,15 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::error::Error as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::language::{self, Language};
+use crate::language::Language;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
 use crate::outcome::hints::Limits;
 use crate::policy::{PolicyError, SandboxPolicy};
+use crate::seccomp::{Profile, SeccompError};
 use crate::walls::evidence::{NetworkPromise, Promised};
 use crate::work_dir::{self, Access, Mount, WorkDirError};
 
@@ -21,6 +23,7 @@ pub mod argv;
 pub struct CheckedPolicy {
     policy: SandboxPolicy,
     mount: Option<Mount>,
+    seccomp: Option<Profile>,
 }
 
 /// Why a policy does not hold on this machine.
@@ -32,6 +35,9 @@ pub enum Refusal {
     /// The work directory is not granted.
     #[error(transparent)]
     WorkDir(#[from] WorkDirError),
+    /// There is no such filter of system calls.
+    #[error(transparent)]
+    Seccomp(#[from] SeccompError),
 }
 
 impl CheckedPolicy {
@@ -41,7 +47,8 @@ impl CheckedPolicy {
         let homes: Vec<PathBuf> = env::home_dir().into_iter().collect();
         let judge = |dir| Mount::judge(dir, policy.user, &homes);
         let mount = policy.work_dir.as_ref().map(judge).transpose()?;
-        Ok(Self { policy, mount })
+        let seccomp = Profile::of(&policy.seccomp)?;
+        Ok(Self { policy, mount, seccomp })
     }
 
     /// The policy as it was given.
@@ -56,7 +63,8 @@ impl CheckedPolicy {
                 .to_owned()
         });
         let mount = self.mount.iter().flat_map(|mount| mount.warnings().iter().cloned());
-        network.into_iter().chain(mount).collect()
+        let loose = self.seccomp.as_ref().and_then(Profile::warning).map(str::to_owned);
+        network.into_iter().chain(mount).chain(loose).collect()
     }
 
     /// What a program in this language is granted. Aliases such as `js` are understood.
@@ -73,6 +81,7 @@ impl CheckedPolicy {
             network: if policy.network { Network::Bridge } else { Network::None },
             user: policy.user,
             runtime: policy.runtime.clone(),
+            seccomp: self.profile()?,
             mount: self.mount.clone(),
             // The owner's variables come last, so that they win.
             env: row.env.into_iter().chain(policy.env.clone()).collect(),
@@ -82,13 +91,22 @@ impl CheckedPolicy {
         })
     }
 
+    /// Looked at again for each run: a process may outlive the file.
+    fn profile(&self) -> Result<Option<Profile>, PolicyError> {
+        Profile::of(&self.policy.seccomp).map_err(|error| {
+            let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
+            let message = format!("{error}{cause}");
+            PolicyError::Grammar { path: "seccomp".to_owned(), message }
+        })
+    }
+
     /// The policy's own rows win over the built-in ones.
     fn row(&self, language: &str) -> Result<Row, PolicyError> {
-        let name = language::canonical_name(language);
         let unknown = || PolicyError::Language {
             name: language.to_owned(),
             offered: self.policy.offered_languages().join(", "),
         };
+        let name = self.policy.offered_language(language).ok_or_else(unknown)?;
         let name: LanguageName = name.parse().map_err(|_| unknown())?;
         if let Some(row) = self.policy.languages.get(&name) {
             let (image, command, env) = (row.image.clone(), row.command.clone(), row.env.clone());
@@ -130,6 +148,7 @@ pub struct Plan {
     network: Network,
     user: User,
     runtime: Option<RuntimeName>,
+    seccomp: Option<Profile>,
     mount: Option<Mount>,
 }
 
@@ -156,6 +175,11 @@ impl Plan {
     /// The program that the container executes.
     pub fn interpreter(&self) -> &str {
         self.command.first().map_or("", String::as_str)
+    }
+
+    /// Whether it runs with the other's command line: the deadline alone has no flag.
+    pub fn has_same_command_line(&self, other: &Self) -> bool {
+        Self { timeout: other.timeout, ..self.clone() } == *other
     }
 
     /// The limits that a hint may name.
@@ -187,6 +211,7 @@ impl Plan {
             network,
             user,
             runtime,
+            seccomp: _,
             mount,
         } = self;
         Promised {
@@ -265,6 +290,13 @@ mod tests {
         let env: Vec<_> = ruby.env.iter().map(|(k, v)| format!("{k}={v}")).collect();
         assert_eq!(env, ["A=owner", "B=row"]);
         assert_eq!(plan(json, "py").unwrap().command, ["python3", "-"]);
+    }
+
+    #[test]
+    fn a_language_that_the_policy_adds_is_not_hidden_by_an_alias_of_the_same_name() {
+        let json = r#"{"languages": {"bash": {"image": "bash:5", "command": ["bash"]}}}"#;
+        assert_eq!(plan(json, "bash").unwrap().image().as_str(), "bash:5");
+        assert_eq!(plan(json, "sh").unwrap().language().as_str(), "shell");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::fields::{FIELDS, Field};
 use super::{LanguageRow, SandboxPolicy};
+use crate::language::{Language, canonical_name};
 use crate::names::LanguageName;
 
 /// Why a policy is refused. Nothing has run when this is returned.
@@ -44,6 +45,12 @@ pub enum PolicyError {
         /// What was given.
         value: String,
     },
+    /// No filter of system calls.
+    #[error("{value:?} is no seccomp profile: expected default, strict or an absolute path")]
+    Seccomp {
+        /// What was given.
+        value: String,
+    },
     /// A language that the policy does not offer.
     #[error("the policy offers no language `{name}`, only {offered}")]
     Language {
@@ -70,6 +77,7 @@ impl SandboxPolicy {
         for (name, value) in &self.env {
             check_argument(&format!("env.{name}"), value)?;
         }
+        self.images.keys().try_for_each(check_builtin)?;
         self.languages.iter().try_for_each(|(name, row)| check_language(name, row))
     }
 
@@ -91,6 +99,14 @@ impl SandboxPolicy {
         ]
     }
 
+    /// The offered language that a name or an alias stands for. Names go before aliases, for a
+    /// policy may add a language whose name is elsewhere an alias.
+    pub fn offered_language(&self, text: &str) -> Option<&str> {
+        let names = [text.trim().to_ascii_lowercase(), canonical_name(text)];
+        let offered = self.offered_languages();
+        names.iter().find_map(|name| offered.iter().copied().find(|offered| offered == name))
+    }
+
     /// The languages that programs may be written in, the built-in ones first.
     pub fn offered_languages(&self) -> Vec<&str> {
         let builtin = crate::language::LANGUAGES
@@ -104,6 +120,21 @@ impl SandboxPolicy {
             }
         }
         names
+    }
+}
+
+/// The image of a language that das does not know, or knows by another name, would never be used.
+fn check_builtin(name: &LanguageName) -> Result<(), PolicyError> {
+    let (name, path) = (name.as_str(), format!("images.{name}"));
+    let meant = canonical_name(name);
+    if Language::named(name).is_some() {
+        Ok(())
+    } else if meant != name {
+        Err(grammar(path, &format!("another name of `{meant}`")))
+    } else {
+        let advice = "not a built-in language; one of your own goes under `languages`, with its \
+                      command";
+        Err(grammar(path, advice))
     }
 }
 

@@ -1,34 +1,49 @@
 //! Notices when an image reference may have come to stand for something else.
 //!
 //! Asking the engine at every claim would cost half of what a parked container saves. So one
-//! client follows the engine's image events in the background, and only after one, or when the
-//! stream has ended, is an image suspect until somebody has asked.
+//! client follows the engine's image events in the background: what was asked after the last of
+//! them still holds. It knows that something has changed, not what.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader};
 use std::process::{ChildStdin, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::board::Board;
 use crate::engine::Engine;
 use crate::engine::command::CommandLine;
 
 /// Follows the events for as long as somebody holds the other end of its standard input: a client
 /// alone would outlive a killed das for ever.
 const SCRIPT: &str = r#"
-"$0" events --since "$1" --filter type=image --format '{{json .}}' 2>/dev/null &
+"$0" events --since "$1" --filter type=image --format '{{json .}}' 2>/dev/null </dev/null &
 exec >/dev/null
 read -r _
 kill $!
 "#;
 
+/// How long an engine is left alone that does not let its events be followed.
+const RETRY_PAUSE: Duration = Duration::from_secs(10);
+
+/// How many changes there have been. An answer about an image holds for as long as this stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Generation(u64);
+
 /// Follows the image events of one engine.
 #[derive(Debug)]
 pub(super) struct ImageWatch {
     engine: Engine,
-    suspect: Arc<AtomicBool>,
-    follower: Mutex<Option<Follower>>,
+    board: Arc<Board>,
+    changes: Arc<AtomicU64>,
+    stream: Mutex<Stream>,
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    follower: Option<Follower>,
+    tried: Option<Instant>,
 }
 
 /// A stream of events. Dropping it ends the stream.
@@ -39,34 +54,35 @@ struct Follower {
 }
 
 impl ImageWatch {
-    /// A watch that has not begun: every image is suspect.
-    pub(super) fn new(engine: Engine) -> Self {
-        Self { engine, suspect: Arc::new(AtomicBool::new(true)), follower: Mutex::default() }
+    /// A watch that has not begun.
+    pub(super) fn new(engine: Engine, board: Arc<Board>) -> Self {
+        Self { engine, board, changes: Arc::default(), stream: Mutex::default() }
     }
 
-    /// Whether an image may have changed since it was last looked at.
-    pub(super) fn is_suspect(&self) -> bool {
-        self.suspect.load(Ordering::SeqCst)
+    /// To be asked before the engine is asked about an image. None where nobody follows the
+    /// events: then every answer is old at once.
+    pub(super) fn generation(&self) -> Option<Generation> {
+        let stream = self.lock();
+        stream.is_open().then(|| Generation(self.changes.load(Ordering::SeqCst)))
     }
 
-    /// To be called before looking at the images: a change from now on makes them suspect again.
-    /// Without a stream of events they stay suspect.
-    pub(super) fn trust(&self) {
-        let follower = self.follow();
-        let follows = follower.as_ref().is_some_and(|it| !it.ended.load(Ordering::SeqCst));
-        self.suspect.store(!follows, Ordering::SeqCst);
-    }
-
-    /// Starts a stream of events, unless there is one.
-    fn follow(&self) -> MutexGuard<'_, Option<Follower>> {
-        let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
-        if follower.as_ref().is_none_or(|it| it.ended.load(Ordering::SeqCst)) {
-            *follower = self.start();
+    /// Begins to follow, unless somebody does or it has just failed.
+    pub(super) fn follow(&self) {
+        let mut stream = self.lock();
+        let lately = stream.tried.is_some_and(|tried| tried.elapsed() < RETRY_PAUSE);
+        if stream.is_open() || lately {
+            return;
         }
-        follower
+        stream.tried = Some(Instant::now());
+        // What cannot be followed is asked for at every claim.
+        stream.follower = self.start().ok();
     }
 
-    fn start(&self) -> Option<Follower> {
+    fn lock(&self) -> MutexGuard<'_, Stream> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start(&self) -> io::Result<Follower> {
         // From a time before this call, so that no event falls between the question and the answer.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let since = now.saturating_sub(1).to_string();
@@ -77,22 +93,32 @@ impl ImageWatch {
         };
         let mut command = line.to_command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().ok()?;
-        let (stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
+        // It must not keep a directory busy.
+        let mut child = command.current_dir("/").spawn()?;
+        let stdin = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let ended = Arc::new(AtomicBool::new(false));
-        let (suspect, ending) = (Arc::clone(&self.suspect), Arc::clone(&ended));
+        let (ending, changes, board) =
+            (Arc::clone(&ended), Arc::clone(&self.changes), Arc::clone(&self.board));
         thread::spawn(move || {
             for line in BufReader::new(stdout).split(b'\n') {
-                suspect.store(true, Ordering::SeqCst);
                 if line.is_err() {
                     break;
                 }
+                changes.fetch_add(1, Ordering::SeqCst);
+                board.wake();
             }
             ending.store(true, Ordering::SeqCst);
-            suspect.store(true, Ordering::SeqCst);
+            board.wake();
             // Reaped here, so that no zombie is left; its status says nothing.
             child.wait().ok();
         });
-        Some(Follower { ended, _stdin: stdin })
+        Ok(Follower { ended, _stdin: stdin })
+    }
+}
+
+impl Stream {
+    fn is_open(&self) -> bool {
+        self.follower.as_ref().is_some_and(|follower| !follower.ended.load(Ordering::SeqCst))
     }
 }

@@ -1,7 +1,7 @@
 //! The engine's client as a running process: its pipes, its end, its threads.
 
-use std::io;
-use std::process::{ChildStdin, ExitStatus, Stdio};
+use std::io::{self, PipeReader, PipeWriter};
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use shared_child::SharedChild;
 
+use super::clock::Clock;
 use super::feed;
 use super::output::{Display, Live, Stream};
-use super::preamble::{Preamble, Start};
+use super::preamble::Preamble;
 use super::stop::{Event, Stopper};
 use crate::engine::Engine;
 use crate::engine::command::{CommandError, CommandLine};
-use crate::engine::record::Record;
 use crate::outcome::classify::{ClientEnd, StopCause};
 use crate::tag::RunTag;
 
@@ -23,7 +23,10 @@ use crate::tag::RunTag;
 #[derive(Debug)]
 pub(super) struct Client {
     child: Arc<SharedChild>,
-    stdin: Option<ChildStdin>,
+    stdin: Option<PipeWriter>,
+    /// The other end of that pipe, which the client reads from. What is still in it when the client
+    /// has ended, no program can have got.
+    unread: PipeReader,
     sender: Sender<Event>,
     events: Receiver<Event>,
     pub(super) stdout: Stream,
@@ -31,54 +34,8 @@ pub(super) struct Client {
     pub(super) clock: Clock,
 }
 
-/// When the program's time begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clock {
-    /// When the engine has started the container, which is some time after this spawn.
-    FromStart(Instant),
-    /// Now: the container was started before, and got its code at this time.
-    FromClaim {
-        /// When the client was spawned.
-        spawned: Instant,
-        /// When the code was sent.
-        claimed: Instant,
-    },
-}
-
-impl Clock {
-    /// When whoever waits for the answer began to wait.
-    pub(super) fn begun(self) -> Instant {
-        match self {
-            Self::FromStart(begun) | Self::FromClaim { claimed: begun, .. } => begun,
-        }
-    }
-
-    /// When the program began to run, at the earliest, by das's own clock.
-    pub(super) fn start(self, record: &Record) -> Start {
-        match (self, record.start_delay()) {
-            (Self::FromStart(spawned), Some(delay)) => Start::At(spawned + delay),
-            // It may have been claimed before the engine had started it.
-            (Self::FromClaim { spawned, claimed }, Some(delay)) => {
-                Start::At(claimed.max(spawned + delay))
-            }
-            (clock, None) if record.ran() => Start::At(clock.begun()),
-            (Self::FromStart(_) | Self::FromClaim { .. }, None) => Start::Never,
-        }
-    }
-
-    /// Whether the container had ended before it could get its code. Both sides of the comparison
-    /// are spans of one clock each, so that clocks that differ do no harm.
-    pub(super) fn died_unclaimed(self, record: &Record) -> bool {
-        match (self, record.start_delay(), record.lifetime()) {
-            (Self::FromClaim { spawned, claimed }, Some(delay), Some(lifetime)) => {
-                delay + lifetime < claimed.saturating_duration_since(spawned)
-            }
-            (Self::FromClaim { .. } | Self::FromStart(_), _, _) => false,
-        }
-    }
-}
-
 /// What the supervisor was woken by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wake {
     Exited(ClientEnd),
     Stop(StopCause),
@@ -89,22 +46,22 @@ impl Client {
     /// Spawns the client and starts the threads that drain it and wait for it.
     pub(super) fn spawn(command: &CommandLine, output_cap: usize) -> Result<Self, CommandError> {
         let mut process = command.to_command();
-        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let spawned = Instant::now();
-        let child = SharedChild::spawn(&mut process)
-            .map(Arc::new)
-            .map_err(|source| CommandError::spawn(command.program.clone(), source))?;
-        let (Some(stdin), Some(stdout), Some(stderr)) =
-            (child.take_stdin(), child.take_stdout(), child.take_stderr())
-        else {
-            unreachable!("all three pipes were asked for")
+        let failed = |source| CommandError::spawn(command.program.clone(), source);
+        let (unread, stdin) = io::pipe().map_err(failed)?;
+        process.stdin(unread.try_clone().map_err(failed)?);
+        process.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let clock = Clock::now();
+        let child = SharedChild::spawn(&mut process).map(Arc::new).map_err(failed)?;
+        let (Some(stdout), Some(stderr)) = (child.take_stdout(), child.take_stderr()) else {
+            unreachable!("both pipes were asked for")
         };
         let (sender, events) = mpsc::channel();
         Ok(Self {
             stdin: Some(stdin),
+            unread,
             stdout: Stream::drain(stdout, output_cap, Preamble::default()),
             stderr: Stream::drain(stderr, output_cap, Preamble::expected()),
-            clock: Clock::FromStart(spawned),
+            clock,
             events,
             child: announce_end(child, sender.clone()),
             sender,
@@ -118,8 +75,7 @@ impl Client {
 
     /// From now on somebody waits for the program, which was started before.
     pub(super) fn claim(&mut self) {
-        let spawned = self.clock.begun();
-        self.clock = Clock::FromClaim { spawned, claimed: Instant::now() };
+        self.clock = self.clock.claimed();
     }
 
     /// Gives the program its code, its viewers and whoever may end it.
@@ -149,7 +105,7 @@ impl Client {
             let (engine, tag, clock) = (engine.clone(), tag.clone(), self.clock);
             let ask_start = Box::new(move || {
                 let record = engine.record(&tag).ok()?;
-                record.ran().then(|| clock.start(&record))
+                record.ran().then(|| clock.start(&record, Instant::now()))
             });
             // Whoever closes das's stderr does not want its talk; the program's work goes on.
             self.stderr.show_on(Display::start(writer, || {}), ask_start);
@@ -177,6 +133,13 @@ impl Client {
                 Wake::Stop(_) => {}
             }
         }
+    }
+
+    /// Whether the client, which has ended, took none of the code. Ends when the feeder has
+    /// written the last of it: nobody else reads it now.
+    pub(super) fn has_read_nothing_of(&mut self, length: usize) -> bool {
+        let left = io::copy(&mut self.unread, &mut io::sink());
+        length > 0 && left.is_ok_and(|left| left == length as u64)
     }
 
     /// Ends the program's standard input without any code.

@@ -6,8 +6,10 @@
 
 mod cleanup;
 mod client;
+mod clock;
 mod feed;
 mod kernel;
+mod lifecycle;
 mod output;
 mod preamble;
 mod stop;

@@ -8,7 +8,7 @@ mod run;
 
 pub use code::CodeError;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::audit::{AuditError, AuditLog};
@@ -23,6 +23,7 @@ use crate::plan::{CheckedPolicy, Refusal};
 use crate::policy::{PolicyError, SandboxPolicy};
 use crate::pool::{Pool, Size};
 use crate::runner::{Live, Stopper};
+use crate::sweep::{Rhythm, Sweeper};
 use crate::tag::{Owner, RunTag};
 use crate::watchdog::Watchdog;
 use code::Code;
@@ -36,6 +37,9 @@ pub struct Sandbox {
     owner: Owner,
     audit: Option<AuditLog>,
     images: Shelf,
+    sweeps: Option<Rhythm>,
+    /// Sweeps for as long as it is here.
+    sweeper: OnceLock<Sweeper>,
 }
 
 /// An engine, and what guards its containers.
@@ -81,7 +85,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Why nothing ran. A program that fails is an [`Outcome`], and so is an engine that does.
+/// Why nothing ran, or why nobody may rely on what did. A program that fails is an [`Outcome`], and so is an engine that does.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The policy does not hold on this machine.
@@ -96,6 +100,9 @@ pub enum RunError {
     /// The run cannot be recorded.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The program ran, but the log could not be written any more.
+    #[error("the program ran, and its run is not recorded")]
+    Unrecorded(#[source] AuditError),
 }
 
 /// Runs a Python program under a policy; [`Sandbox`] does the same for other languages and for
@@ -124,6 +131,8 @@ impl Sandbox {
             owner: Owner::this_process(),
             audit: None,
             images: Shelf::default(),
+            sweeps: None,
+            sweeper: OnceLock::new(),
         })
     }
 
@@ -138,6 +147,19 @@ impl Sandbox {
     pub fn with_patience(self, patience: Patience) -> Self {
         let host = self.host.map(|host| Host::new(host.engine.with_patience(patience)));
         Self { host, ..self }
+    }
+
+    /// Removes what dead processes left on the engine, in the background, from the first run on
+    /// for as long as the sandbox lives. No run waits for it.
+    #[must_use]
+    pub fn with_sweeps(self, rhythm: Rhythm) -> Self {
+        Self { sweeps: Some(rhythm), ..self }
+    }
+
+    fn begin_to_sweep(&self) {
+        if let (Some(rhythm), Ok(host)) = (self.sweeps, &self.host) {
+            self.sweeper.get_or_init(|| Sweeper::start(host.engine.clone(), rhythm));
+        }
     }
 
     /// Keeps parked containers ready for each language in use, as many as the policy's `warm`
@@ -221,12 +243,13 @@ impl Sandbox {
         let limit = self.policy.policy().max_code_bytes;
         let code = Code::new(request.language, request.code, limit)?;
         let pending = self.audit.as_ref().map(AuditLog::prepare).transpose()?;
+        self.begin_to_sweep();
         let run = Run { sandbox: self, plan, code, notice: None };
         let Request { live, progress, stopper, language: _, code: _, timeout: _ } = request;
         let outcome = run.execute(&Watch { live, progress, stopper });
         if let Some(pending) = pending {
             let engine = self.host.as_ref().map_or("none", |host| host.engine.facts().kind.name());
-            pending.write(&outcome, self.policy.policy(), engine)?;
+            pending.write(&outcome, self.policy.policy(), engine).map_err(RunError::Unrecorded)?;
         }
         Ok(outcome)
     }

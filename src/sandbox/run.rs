@@ -16,6 +16,7 @@ use crate::outcome::failure::Failure;
 use crate::outcome::hints;
 use crate::plan::Plan;
 use crate::plan::argv::Argv;
+use crate::pool::Parked;
 use crate::runner::{Fate, Launch, Live, Program, Ran, Stopper};
 use crate::tag::RunTag;
 use crate::watchdog::Guard;
@@ -100,27 +101,23 @@ impl Run<'_> {
 
     /// Runs in a parked container where one waits, and in a fresh one otherwise.
     pub(super) fn spawn(&self, host: &Host, watch: &Watch) -> Result<Happened, Failure> {
-        match self.spawn_parked(host, watch) {
+        let claim = host.pool.as_ref().map(|pool| pool.claim(&self.plan));
+        let (parked, _urgency) = claim.map_or((None, None), |claim| (claim.parked, claim.urgency));
+        match parked.and_then(|parked| self.spawn_parked(parked, watch)) {
             Some(happened) => Ok(happened),
             None => self.spawn_fresh(host, watch),
         }
     }
 
-    /// None where no container was parked, or the one that was had ended unnoticed: then no byte
-    /// of the code has run, and a fresh container may run it.
-    fn spawn_parked(&self, host: &Host, watch: &Watch) -> Option<Happened> {
-        let pool = host.pool.as_ref()?;
-        let parked = pool.claim(&self.plan);
-        let happened = parked.and_then(|parked| {
-            let tag = parked.waiting.tag().clone();
-            let ran = parked.waiting.claim(self.program(watch));
-            release(parked.guard, ran.fate);
-            let missed = ran.unclaimed && ran.stopping == Stopping::No;
-            (!missed).then(|| self.judge(&tag, ran, Container::Parked))
-        });
-        // The language is in use, and one container less is parked: to be mended after the answer.
-        pool.expect(&self.plan);
-        happened
+    /// None where the container had ended unnoticed: then no byte of the code has run, and a fresh
+    /// container may run it.
+    fn spawn_parked(&self, parked: Parked, watch: &Watch) -> Option<Happened> {
+        let Parked { waiting, guard, .. } = parked;
+        let tag = waiting.tag().clone();
+        let ran = waiting.claim(self.program(watch));
+        release(guard, ran.fate);
+        let missed = ran.unread && ran.stopping == Stopping::No;
+        (!missed).then(|| self.judge(&tag, ran, Container::Parked))
     }
 
     fn spawn_fresh(&self, host: &Host, watch: &Watch) -> Result<Happened, Failure> {
@@ -172,7 +169,7 @@ impl Run<'_> {
             stderr,
             engine_words,
             duration,
-            unclaimed: _,
+            unread: _,
         } = ran;
         let ran = record.may_have_run();
         let ending = classify::classify(&Evidence {

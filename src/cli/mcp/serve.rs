@@ -1,6 +1,6 @@
 //! Serves one client until it goes, or until a signal comes.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -10,6 +10,7 @@ use crate::cli::{CliError, Exit, signals, status};
 use crate::language::DEFAULT_LANGUAGE;
 use crate::mcp::{self, End, Ended};
 use crate::sandbox::Sandbox;
+use crate::sweep::Rhythm;
 
 impl ServeArgs {
     pub(super) fn execute(self) -> Result<Exit, CliError> {
@@ -19,6 +20,9 @@ impl ServeArgs {
         }
         if sandbox.policy().policy().warm > 0 {
             status::note("containers are kept ready for the next calls; `--warm 0` stops that");
+        }
+        if io::stdin().is_terminal() {
+            status::note("an MCP client is to start this; `das mcp config --list` tells which can");
         }
         let sandbox = Arc::new(sandbox.with_parked_containers());
         let server = mcp::server(Arc::clone(&sandbox), status::warn);
@@ -41,6 +45,7 @@ impl ServeArgs {
     fn sandbox(&self) -> Result<Sandbox, CliError> {
         let policy = mcp::fitting(self.policy.resolve_for(DEFAULT_LANGUAGE)?);
         let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
+        let sandbox = sandbox.with_sweeps(Rhythm::default());
         let log = self.audit_log.as_ref().filter(|path| !path.as_os_str().is_empty());
         Ok(match log {
             Some(path) => sandbox.with_audit(AuditLog::new(path)),

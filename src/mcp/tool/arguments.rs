@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Job;
 use super::fence::unfence;
-use crate::language::{DEFAULT_LANGUAGE, canonical_name};
+use crate::language::DEFAULT_LANGUAGE;
 use crate::mcp::text::quoted;
 use crate::policy::SandboxPolicy;
 
@@ -106,12 +106,8 @@ fn named_language(given: &Value, policy: &SandboxPolicy) -> Result<String, Argum
     })
 }
 
-/// The offered language that a name or an alias stands for. A name goes before an alias, for
-/// a policy may add a language of that name.
 fn offered(name: &str, policy: &SandboxPolicy) -> Option<String> {
-    let plain = name.trim().to_ascii_lowercase();
-    let languages = policy.offered_languages();
-    [plain, canonical_name(name)].into_iter().find(|name| languages.contains(&name.as_str()))
+    policy.offered_language(name).map(str::to_owned)
 }
 
 /// The language of a call that names none, where the policy offers any.

@@ -35,7 +35,9 @@ pub(in crate::walls) fn time(evidence: &Evidence) -> Judgement {
         Some(Ok(names)) if names.is_empty() => {
             held(format!("ignored all signals; {told}, killed after {took_seconds:.1} s, and gone"))
         }
-        Some(Ok(names)) => broken(format!("after the deadline it still runs: {}", names.join(", "))),
+        Some(Ok(names)) => {
+            broken(format!("after the deadline it still runs: {}", names.join(", ")))
+        }
         Some(Err(reason)) => Err(Fault::unknown(reason)),
         None => Err(Fault::unknown("nobody looked whether it still runs")),
     }

@@ -10,9 +10,8 @@ const ENGINE_FILES: [&str; 5] =
     ["/etc/resolv.conf", "/etc/hostname", "/etc/hosts", "/run/.containerenv", "/etc/passwd"];
 
 /// File systems that are the kernel's or memory, where engines mount them.
-const KERNEL_TYPES: [&str; 9] = [
-    "proc", "sysfs", "tmpfs", "devpts", "devtmpfs", "mqueue", "cgroup", "cgroup2", "ramfs",
-];
+const KERNEL_TYPES: [&str; 9] =
+    ["proc", "sysfs", "tmpfs", "devpts", "devtmpfs", "mqueue", "cgroup", "cgroup2", "ramfs"];
 
 /// What every container finds in `/dev`.
 const USUAL_DEVICES: [&str; 15] = [
@@ -172,7 +171,8 @@ impl<'a> Mount<'a> {
     /// Whether every container has it, or the policy grants it.
     fn is_usual(&self, granted: Option<&str>) -> bool {
         let below = |tree: &str| {
-            self.point == tree || self.point.strip_prefix(tree).is_some_and(|it| it.starts_with('/'))
+            self.point == tree
+                || self.point.strip_prefix(tree).is_some_and(|it| it.starts_with('/'))
         };
         let kernels = ["/proc", "/sys", "/dev", "/run"].into_iter().any(below);
         self.point == "/"

@@ -73,9 +73,9 @@ fn status<'a>(facts: &'a Facts, name: &str) -> Result<&'a str, Fault> {
 }
 
 fn listed<'a>(facts: &'a Facts, name: &str) -> Result<&'a [String], Fault> {
-    facts
-        .list(name)
-        .ok_or_else(|| Fault::unknown(format!("the probe could not see the {name} of the container")))
+    facts.list(name).ok_or_else(|| {
+        Fault::unknown(format!("the probe could not see the {name} of the container"))
+    })
 }
 
 /// Whether the program has a kernel of its own: gVisor's, which calls itself by this version.

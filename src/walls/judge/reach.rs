@@ -6,8 +6,17 @@ use crate::walls::facts::Facts;
 
 /// The loopback, and what some kernels put into every new network, without address or route.
 const IDLE_INTERFACES: [&str; 11] = [
-    "lo", "tunl0", "sit0", "ip6tnl0", "gre0", "gretap0", "erspan0", "ip_vti0", "ip6_vti0",
-    "ip6gre0", "bonding_masters",
+    "lo",
+    "tunl0",
+    "sit0",
+    "ip6tnl0",
+    "gre0",
+    "gretap0",
+    "erspan0",
+    "ip_vti0",
+    "ip6_vti0",
+    "ip6gre0",
+    "bonding_masters",
 ];
 
 /// What every container has, whatever the policy; the last ones are a shell's own.
@@ -82,7 +91,9 @@ pub(in crate::walls) fn isolation(evidence: &Evidence) -> Judgement {
         answers.extend(answer?);
     }
     match answers.first() {
-        Some(answer) => held(format!("no process but its own; of the container beside it, {answer}")),
+        Some(answer) => {
+            held(format!("no process but its own; of the container beside it, {answer}"))
+        }
         None => Err(Fault::unknown("the probe did not look for the container beside it")),
     }
 }

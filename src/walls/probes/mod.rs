@@ -96,7 +96,8 @@ struct Numbers<'a> {
 impl<'a> Numbers<'a> {
     fn new(run: Run, part: Part, promised: &Promised, nonce: &'a str) -> Self {
         // A /tmp that takes more than half of the memory cannot be filled without a kill.
-        let fill = if promised.tmpfs_mb * 2 <= promised.memory_mb { promised.tmpfs_mb + 1 } else { 0 };
+        let fill =
+            if promised.tmpfs_mb * 2 <= promised.memory_mb { promised.tmpfs_mb + 1 } else { 0 };
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -63,9 +63,10 @@ const route = (type, address, port) =>
   new Promise((resolve, reject) => {
     const socket = dgram.createSocket(type);
     socket.on("error", reject);
-    socket.connect(port, address, () => {
+    socket.connect(port, address, (error) => {
       socket.close();
-      resolve();
+      if (error) reject(error);
+      else resolve();
     });
   });
 

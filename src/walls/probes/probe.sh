@@ -214,14 +214,21 @@ cpu() {
   say end
 }
 
-# Its variables are its memory: one is doubled until the kernel ends it.
+# Its variables are its memory: one grows until the kernel ends it. Sixteen steps, for each copies
+# all that there is.
 memory() {
+  das_step=$((das_memory_mb / 16))
   das_block=xxxxxxxxxxxxxxxx
   while [ ${#das_block} -lt 1048576 ]; do das_block=$das_block$das_block; done
-  das_took=1
+  das_size=1
+  while [ $das_size -lt "$das_step" ]; do
+    das_block=$das_block$das_block
+    das_size=$((das_size * 2))
+  done
+  das_took=0
   while [ $das_took -lt "$das_hog_mb" ]; do
     das_hoard="$das_hoard$das_block"
-    das_took=$((das_took + 1))
+    das_took=$((das_took + das_size))
     line took "$das_took"
   done
   say end

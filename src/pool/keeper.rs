@@ -1,0 +1,105 @@
+//! The thread that starts containers and gives them back, so that no caller ever waits for it.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use super::Size;
+use super::board::{Board, Found, ImageSeen, Task};
+use super::image_watch::ImageWatch;
+use super::parked::Parked;
+use crate::engine::Engine;
+use crate::plan::Plan;
+use crate::plan::argv::Argv;
+use crate::runner::Launch;
+use crate::tag::{Owner, RunTag};
+use crate::watchdog::Watchdog;
+
+/// What it takes to start a container and to know that it is still the right one.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    pub(super) board: Arc<Board>,
+    pub(super) engine: Engine,
+    pub(super) watchdog: Arc<Watchdog>,
+    pub(super) owner: Owner,
+    pub(super) size: Size,
+    pub(super) images: ImageWatch,
+}
+
+impl Keeper {
+    /// Works until the board is closed.
+    pub(super) fn run(&self) {
+        loop {
+            match self.board.next_task(self.size, || self.images.generation()) {
+                Task::Start(plan, image) => self.start(&plan, image),
+                Task::GiveBack(parked) => give_back(parked),
+                Task::Recheck(plans) => plans.iter().for_each(|plan| drop(self.look(plan))),
+                Task::Close => return,
+            }
+        }
+    }
+
+    /// Takes a parked container for this plan. Only where the image may have changed, the engine
+    /// is asked first.
+    pub(super) fn take(&self, plan: &Plan) -> Option<Parked> {
+        let found = self.board.lock().take(plan, self.images.generation());
+        match found {
+            Found::Taken(parked) => Some(*parked),
+            Found::Unsure => {
+                // Asked without the lock: the engine may take its time.
+                let id = self.image_id(plan)?;
+                self.board.lock().take_of(plan, &id)
+            }
+            Found::Nothing => None,
+        }
+    }
+
+    fn start(&self, plan: &Plan, image: Option<String>) {
+        let image = image.or_else(|| self.look(plan).map(|seen| seen.id));
+        let parked = image.and_then(|id| self.park(plan, id));
+        let mut state = self.board.lock();
+        let Some(parked) = parked else {
+            // The image is missing or the engine is down: the run itself says so, and better.
+            return state.pause(plan);
+        };
+        if let Err(parked) = state.put(plan, parked) {
+            drop(state);
+            parked.give_back();
+        }
+    }
+
+    fn park(&self, plan: &Plan, image_id: String) -> Option<Parked> {
+        let tag = RunTag::new(&self.owner, self.size.idle + plan.timeout());
+        let guard = self.watchdog.guard(&tag.container()).ok()?;
+        let launch = Launch {
+            engine: self.engine.clone(),
+            command: Argv::new(self.engine.facts(), plan, &tag).command_line(),
+            tag,
+            output_cap: self.size.output_cap,
+        };
+        let waiting = launch.start().ok()?;
+        Some(Parked { waiting, guard, image_id, since: Instant::now() })
+    }
+
+    /// Asks what the reference stands for, and parts with what was made from anything else.
+    fn look(&self, plan: &Plan) -> Option<ImageSeen> {
+        self.images.follow();
+        let at = self.images.generation();
+        let seen = self.image_id(plan).map(|id| ImageSeen { id, at });
+        let stale = self.board.lock().see(plan, seen.clone());
+        give_back(stale);
+        seen
+    }
+
+    fn image_id(&self, plan: &Plan) -> Option<String> {
+        self.engine.image_id(plan.image()).ok().flatten()
+    }
+}
+
+/// Each on a thread of its own: one that does not end in time must hold up neither the others nor
+/// the next start.
+fn give_back(parked: Vec<Parked>) {
+    for parked in parked {
+        thread::spawn(move || parked.give_back());
+    }
+}

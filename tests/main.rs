@@ -26,4 +26,5 @@ mod stop;
 mod support;
 mod sweep;
 mod verdicts;
+mod verify;
 mod work_dir;

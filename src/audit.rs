@@ -2,10 +2,12 @@
 //!
 //! It knows what a record says. The program itself is kept nowhere, only its SHA-256.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, OFlags, fallocate};
 use serde::Serialize;
@@ -16,6 +18,12 @@ use crate::policy::SandboxPolicy;
 
 /// The room that is reserved for a record: no record is longer.
 const RESERVED_BYTES: u64 = 16 * 1024;
+
+/// How long other processes may keep the log locked.
+const LOCK_BOUND: Duration = Duration::from_secs(2);
+
+/// How long to wait before trying again to lock the log.
+const LOCK_POLL: Duration = Duration::from_millis(1);
 
 /// A file to which every run is recorded.
 #[derive(Debug, Clone)]
@@ -77,7 +85,10 @@ impl AuditLog {
         if !metadata.is_file() {
             return Err(AuditError::NotAFile { path: self.path.clone() });
         }
-        reserve(&file, metadata.len()).map_err(|source| self.write_error(source))?;
+        reserve(&file, metadata.len())
+            .and_then(|()| lock(&file))
+            .and_then(|()| file.unlock())
+            .map_err(|source| self.write_error(source))?;
         Ok(Pending { file, log: self.clone() })
     }
 
@@ -92,6 +103,22 @@ fn reserve(file: &File, length: u64) -> io::Result<()> {
     match fallocate(file, FallocateFlags::KEEP_SIZE, length, RESERVED_BYTES) {
         Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(()),
         result => Ok(result?),
+    }
+}
+
+/// Waits for its turn. Nobody writes for long, so whoever keeps the log locked has stopped in the
+/// middle, or means to keep das from recording.
+fn lock(file: &File) -> io::Result<()> {
+    let until = Instant::now() + LOCK_BOUND;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() > until => {
+                return Err(io::Error::other("another process keeps it locked"));
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_POLL),
+        }
     }
 }
 
@@ -117,8 +144,14 @@ impl Pending {
     }
 
     fn write_line(&mut self, line: &[u8]) -> io::Result<()> {
-        self.file.lock()?;
+        lock(&self.file)?;
+        let whole = self.file.metadata()?.len();
         let written = self.file.write_all(line).and_then(|()| self.file.flush());
+        let written = written.or_else(|error| {
+            // The next line must not be run into by half of this one.
+            self.file.set_len(whole)?;
+            Err(error)
+        });
         self.file.unlock()?;
         written
     }

@@ -57,6 +57,9 @@ pub const LANGUAGES: [Language; 3] = [
     },
 ];
 
+/// What some editors of Windows begin a file with.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// The language of a program of which nothing is known.
 pub const DEFAULT_LANGUAGE: &str = LANGUAGES[0].name;
 
@@ -92,6 +95,7 @@ fn by_extension(path: &Path) -> Option<&'static Language> {
 }
 
 fn by_shebang(code: &[u8]) -> Option<&'static Language> {
+    let code = code.strip_prefix(BYTE_ORDER_MARK).unwrap_or(code);
     let line = code.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     let line = std::str::from_utf8(line).ok()?;
     let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));

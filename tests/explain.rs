@@ -1,6 +1,6 @@
 //! `das explain`: what it prints is what `das run` executes, for every policy.
 
-mod any_policy;
+pub(crate) mod any_policy;
 mod argv;
 mod text;
 mod what_runs;

@@ -1,12 +1,19 @@
 //! Integration tests, by subject.
 
+mod audit;
 mod doctor;
+mod environment;
+mod examples;
 mod explain;
 mod image_commands;
 mod images;
+mod input;
 mod mcp;
+mod output;
 mod packaging;
 mod podman;
+mod policy_cli;
+mod readme;
 mod real;
 mod runsc;
 mod seccomp;
@@ -14,3 +21,4 @@ mod stand_in;
 mod stop;
 mod support;
 mod verdicts;
+mod work_dir;

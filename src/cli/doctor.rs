@@ -8,6 +8,7 @@ use clap::Args;
 use super::policy_args::PolicyArgs;
 use super::{CliError, Exit, signals, status};
 use crate::doctor::{Examination, Report, write_report};
+use crate::language::DEFAULT_LANGUAGE;
 use crate::runner::Stopper;
 
 /// Look for what keeps das from running here, or weakens it, and say how to mend it.
@@ -36,7 +37,7 @@ pub(super) struct DoctorArgs {
 
 impl DoctorArgs {
     pub(super) fn execute(self) -> Result<Exit, CliError> {
-        let policy = self.policy.resolve()?;
+        let policy = self.policy.resolve_for(DEFAULT_LANGUAGE)?;
         let stopper = Stopper::default();
         signals::stop_on_signals(&stopper).map_err(CliError::Signals)?;
         let log = self.audit_log.clone().filter(|path| !path.as_os_str().is_empty());

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::audit::AuditError;
 use crate::engine::find::FindError;
 use crate::images::error::ImageError;
 use crate::images::make::MakeError;
@@ -14,7 +15,9 @@ use crate::images::package::PackageError;
 use crate::names::ImageRef;
 use crate::plan::Refusal;
 use crate::policy::PolicyError;
+use crate::sandbox::{CodeError, ExplainError, RunError};
 use crate::sandbox::{ExplainError, RunError};
+use crate::verify::VerifyError;
 
 /// What a usage error, a refused policy and an unreadable file exit with.
 const USAGE: u8 = 2;
@@ -62,6 +65,9 @@ pub enum CliError {
     /// The run was refused.
     #[error("nothing was run")]
     Run(#[source] RunError),
+    /// The run is not in the audit log.
+    #[error("the program ran, and its run is not recorded")]
+    Unrecorded(#[source] AuditError),
     /// There is nothing to explain.
     #[error("cannot make the command line")]
     Explain(#[source] ExplainError),
@@ -93,6 +99,17 @@ pub enum CliError {
         image: ImageRef,
         /// What came of trying.
         why: String,
+    },
+    /// Nothing was verified.
+    #[error("nothing was verified")]
+    Verify(#[source] VerifyError),
+    /// A file cannot be written.
+    #[error("cannot write `{}`", path.display())]
+    WriteFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
     },
     /// The output cannot be written.
     #[error("cannot write the output")]
@@ -154,12 +171,15 @@ impl CliError {
 
     fn exit_code(&self) -> u8 {
         match self {
-            Self::Run(RunError::Audit(_))
+            Self::Run(RunError::Audit(_) | RunError::Unrecorded(_))
+            | Self::Unrecorded(_)
             | Self::Explain(ExplainError::NoEngine(_))
             | Self::NoEngine(_)
             | Self::Image(_)
             | Self::Make(_)
             | Self::Useless { .. }
+            | Self::Verify(VerifyError::NoEngine(_))
+            | Self::WriteFile { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::Serve(_)
@@ -176,7 +196,10 @@ impl CliError {
             | Self::Package(_)
             | Self::NotMade { .. }
             | Self::Run(RunError::Refused(_) | RunError::Policy(_) | RunError::Code(_))
-            | Self::Explain(ExplainError::Policy(_)) => USAGE,
+            | Self::Explain(ExplainError::Policy(_))
+            | Self::Verify(
+                VerifyError::Refused(_) | VerifyError::Policy(_) | VerifyError::NoProbes { .. },
+            ) => USAGE,
         }
     }
 
@@ -192,7 +215,12 @@ impl CliError {
             Self::Run(RunError::Audit(_)) => Some(
                 "a run that cannot be recorded is not started; mend the log, or run without --audit-log",
             ),
-            Self::Run(RunError::Code(_)) => Some("nothing has run; `das policy` shows the limits"),
+            Self::Unrecorded(_) | Self::Run(RunError::Unrecorded(_)) => {
+                Some("mend the log before the next run")
+            }
+            Self::Run(RunError::Code(CodeError::TooLong { .. })) => {
+                Some("the policy file may allow more, up to 67108864")
+            }
             Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
                 Some("the policy's `images` and `languages` say what is offered")
             }
@@ -201,15 +229,24 @@ impl CliError {
             }
             Self::Image(error) => Some(error.fix()),
             Self::Make(error) => error.fix(),
-            Self::Offered(_) => Some("the policy's `images` and `languages` say what is offered"),
+            Self::Offered(_) | Self::Verify(VerifyError::Policy(_)) => {
+                Some("the policy's `images` and `languages` say what is offered")
+            }
+            Self::Verify(VerifyError::NoProbes { .. }) => {
+                Some("`-l shell --image IMAGE` verifies any image that has `sh`")
+            }
             Self::Read { .. }
             | Self::ReadStdin(_)
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }
             | Self::Useless { .. }
-            | Self::Run(RunError::Refused(_) | RunError::Policy(_))
+            | Self::Run(
+                RunError::Refused(_) | RunError::Policy(_) | RunError::Code(CodeError::Nul { .. }),
+            )
             | Self::Explain(_)
+            | Self::Verify(VerifyError::Refused(_) | VerifyError::NoEngine(_))
+            | Self::WriteFile { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::NotText { .. }

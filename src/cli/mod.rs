@@ -20,6 +20,7 @@ mod run;
 mod signals;
 mod source;
 mod status;
+mod verify;
 
 pub use error::CliError;
 
@@ -44,6 +45,7 @@ struct Args {
 enum Command {
     Run(Box<run::RunArgs>),
     Explain(Box<explain::ExplainArgs>),
+    Verify(Box<verify::VerifyArgs>),
     Policy(Box<policy::PolicyCommand>),
     Mcp(Box<mcp::McpArgs>),
     Image(Box<image::ImageCommand>),
@@ -70,6 +72,7 @@ pub fn main() -> ExitCode {
     let exit = match args.command {
         Command::Run(args) => args.execute(),
         Command::Explain(args) => args.execute(),
+        Command::Verify(args) => args.execute(),
         Command::Policy(args) => args.execute(),
         Command::Mcp(args) => args.execute(),
         Command::Image(args) => args.execute(),

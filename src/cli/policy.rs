@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::policy_args::PolicyArgs;
 use super::{CliError, Exit};
+use crate::language::DEFAULT_LANGUAGE;
 use crate::plan::CheckedPolicy;
 use crate::policy;
 
@@ -43,7 +44,7 @@ impl PolicyCommand {
                 text
             }
             None => {
-                let policy = self.policy.resolve()?;
+                let policy = self.policy.resolve_for(DEFAULT_LANGUAGE)?;
                 let json = policy.to_json();
                 // What would be refused at the run is refused here too.
                 CheckedPolicy::new(policy).map_err(CliError::Refused)?;

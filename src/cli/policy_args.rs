@@ -3,13 +3,14 @@
 //! Ranges are the policy's business: nothing is checked twice.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::CliError;
+use crate::language::canonical_name;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
 use crate::policy::{EngineChoice, PolicyError, PullPolicy, SandboxPolicy, SeccompChoice, WorkDir};
 
@@ -109,7 +110,8 @@ impl PolicyArgs {
     pub(super) fn resolve_for(&self, language: &str) -> Result<SandboxPolicy, CliError> {
         let mut policy = self.resolve()?;
         if let Some(image) = &self.image {
-            let name = crate::language::canonical_name(language);
+            let offered = policy.offered_language(language).map(str::to_owned);
+            let name = offered.unwrap_or_else(|| canonical_name(language));
             set_image(&mut policy, &name, image.clone());
         }
         Ok(policy)
@@ -248,8 +250,11 @@ fn read_policy(path: &Path) -> Result<SandboxPolicy, CliError> {
     let read = |source| CliError::Read { path: path.to_owned(), source };
     let mut text = String::new();
     File::open(path)
-        .and_then(|file| file.take(MOST_POLICY_BYTES).read_to_string(&mut text))
+        .and_then(|file| file.take(MOST_POLICY_BYTES + 1).read_to_string(&mut text))
         .map_err(read)?;
+    if text.len() as u64 > MOST_POLICY_BYTES {
+        return Err(read(io::Error::other("longer than 1 MiB")));
+    }
     SandboxPolicy::from_json(&text)
         .map_err(|source| CliError::PolicyFile { path: path.to_owned(), source })
 }

@@ -16,7 +16,7 @@ use crate::images::ensure::Progress;
 use crate::outcome::Outcome;
 use crate::outcome::classify::StopCause;
 use crate::runner::{Live, LiveWriter, Stopper};
-use crate::sandbox::{Request, Sandbox};
+use crate::sandbox::{Request, RunError, Sandbox};
 use crate::sanitize::TerminalWriter;
 
 /// Run a program in a fresh container and exit as it does.
@@ -77,7 +77,13 @@ impl RunArgs {
             stopper: stopper.clone(),
             ..Request::new(&language, &code)
         };
-        let outcome = sandbox.run(request).map_err(CliError::Run)?;
+        let outcome = sandbox.run(request).map_err(|error| match error {
+            RunError::Unrecorded(error) => CliError::Unrecorded(error),
+            error @ (RunError::Refused(_)
+            | RunError::Policy(_)
+            | RunError::Code(_)
+            | RunError::Audit(_)) => CliError::Run(error),
+        })?;
         stopper.end();
         let exit = exit(&outcome, stopper.cause());
         let form = self.form(&outcome);

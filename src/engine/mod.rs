@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 pub mod command;
 pub mod find;
+pub mod look;
 mod ops;
 mod patience;
 pub mod record;

@@ -21,6 +21,8 @@ pub struct Record {
     pub oom: bool,
     /// It ended, with this exit code.
     pub died: Option<i32>,
+    /// When it ended, on the same clock.
+    pub died_at: Option<u64>,
     /// It was removed.
     pub destroyed: bool,
 }
@@ -56,6 +58,11 @@ impl Record {
         Some(Duration::from_nanos(self.started?.saturating_sub(self.created?)))
     }
 
+    /// How long the container ran.
+    pub fn lifetime(&self) -> Option<Duration> {
+        Some(Duration::from_nanos(self.died_at?.saturating_sub(self.started?)))
+    }
+
     fn note(&mut self, event: &Value) {
         self.id = self.id.or_else(|| id(event));
         let action = ["Action", "status", "Status"].iter().find_map(|key| event[*key].as_str());
@@ -63,7 +70,10 @@ impl Record {
             Some("create") => self.created = Some(time(event)),
             Some("start") => self.started = Some(time(event)),
             Some("oom") => self.oom = true,
-            Some("die" | "died") => self.died = exit_code(event),
+            Some("die" | "died") => {
+                self.died = exit_code(event);
+                self.died_at = Some(time(event));
+            }
             Some("destroy" | "remove") => self.destroyed = true,
             _ => {}
         }
@@ -128,6 +138,7 @@ mod tests {
             started: Some(5_000_000_007),
             oom: true,
             died: Some(137),
+            died_at: Some(5_000_000_007),
             destroyed: true,
         };
         assert_eq!(Record::parse(lines.join("\n").as_bytes(), "me"), expected);
@@ -153,6 +164,7 @@ mod tests {
             started: at,
             oom: false,
             died: Some(3),
+            died_at: at,
             id: None,
             destroyed: true,
         };
@@ -164,7 +176,12 @@ mod tests {
     fn an_old_podmans_record_has_whole_seconds_and_no_labels() {
         let lines = br#"{"Name":"x","Status":"start","time":5}
 {"ContainerExitCode":3,"Name":"x","Status":"died"}"#;
-        let expected = Record { started: Some(5_000_000_000), died: Some(3), ..Record::default() };
+        let expected = Record {
+            started: Some(5_000_000_000),
+            died: Some(3),
+            died_at: Some(0),
+            ..Record::default()
+        };
         assert_eq!(Record::parse(lines, "me"), expected);
     }
 

@@ -234,6 +234,7 @@ mod tests {
         started: Some(2),
         oom: false,
         died: None,
+        died_at: None,
         destroyed: false,
     };
 

@@ -2,7 +2,7 @@
 
 use super::fields::{FIELDS, Field};
 use super::{LanguageRow, SandboxPolicy};
-use crate::language::canonical_name;
+use crate::language::{Language, canonical_name};
 use crate::names::LanguageName;
 
 /// Why a policy is refused. Nothing has run when this is returned.
@@ -77,6 +77,7 @@ impl SandboxPolicy {
         for (name, value) in &self.env {
             check_argument(&format!("env.{name}"), value)?;
         }
+        self.images.keys().try_for_each(check_builtin)?;
         self.languages.iter().try_for_each(|(name, row)| check_language(name, row))
     }
 
@@ -119,6 +120,21 @@ impl SandboxPolicy {
             }
         }
         names
+    }
+}
+
+/// The image of a language that das does not know, or knows by another name, would never be used.
+fn check_builtin(name: &LanguageName) -> Result<(), PolicyError> {
+    let (name, path) = (name.as_str(), format!("images.{name}"));
+    let meant = canonical_name(name);
+    if Language::named(name).is_some() {
+        Ok(())
+    } else if meant != name {
+        Err(grammar(path, &format!("another name of `{meant}`")))
+    } else {
+        let advice = "not a built-in language; one of your own goes under `languages`, with its \
+                      command";
+        Err(grammar(path, advice))
     }
 }
 

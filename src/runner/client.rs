@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use shared_child::SharedChild;
 
+use super::clock::Clock;
 use super::feed;
 use super::output::{Display, Live, Stream};
-use super::preamble::{Preamble, Start};
+use super::preamble::Preamble;
 use super::stop::{Event, Stopper};
 use crate::engine::Engine;
 use crate::engine::command::{CommandError, CommandLine};
-use crate::engine::record::Record;
 use crate::outcome::classify::{ClientEnd, StopCause};
 use crate::tag::RunTag;
 
@@ -34,50 +34,6 @@ pub(super) struct Client {
     pub(super) clock: Clock,
 }
 
-/// When the program's time begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clock {
-    /// When the engine has started the container, which is some time after this spawn.
-    FromStart(Instant),
-    /// Now: the container was started before, and got its code at this time.
-    FromClaim {
-        /// When the client was spawned.
-        spawned: Instant,
-        /// When the code was sent.
-        claimed: Instant,
-    },
-}
-
-impl Clock {
-    /// When whoever waits for the answer began to wait.
-    pub(super) fn begun(self) -> Instant {
-        match self {
-            Self::FromStart(begun) | Self::FromClaim { claimed: begun, .. } => begun,
-        }
-    }
-
-    /// When the program began to run, at the earliest, by das's own clock.
-    pub(super) fn start(self, record: &Record) -> Start {
-        match (self, record.start_delay()) {
-            (Self::FromStart(spawned), Some(delay)) => Start::At(spawned + delay),
-            // It may have been claimed before the engine had started it.
-            (Self::FromClaim { spawned, claimed }, Some(delay)) => {
-                Start::At(claimed.max(spawned + delay))
-            }
-            (clock, None) if record.ran() => Start::At(clock.begun()),
-            (Self::FromStart(_) | Self::FromClaim { .. }, None) => Start::Never,
-        }
-    }
-
-    /// Whether the container was started before its code was known.
-    pub(super) fn is_of_claim(self) -> bool {
-        match self {
-            Self::FromClaim { .. } => true,
-            Self::FromStart(_) => false,
-        }
-    }
-}
-
 /// What the supervisor was woken by.
 pub(super) enum Wake {
     Exited(ClientEnd),
@@ -93,7 +49,7 @@ impl Client {
         let (unread, stdin) = io::pipe().map_err(failed)?;
         process.stdin(unread.try_clone().map_err(failed)?);
         process.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let spawned = Instant::now();
+        let clock = Clock::now();
         let child = SharedChild::spawn(&mut process).map(Arc::new).map_err(failed)?;
         let (Some(stdout), Some(stderr)) = (child.take_stdout(), child.take_stderr()) else {
             unreachable!("both pipes were asked for")
@@ -104,7 +60,7 @@ impl Client {
             unread,
             stdout: Stream::drain(stdout, output_cap, Preamble::default()),
             stderr: Stream::drain(stderr, output_cap, Preamble::expected()),
-            clock: Clock::FromStart(spawned),
+            clock,
             events,
             child: announce_end(child, sender.clone()),
             sender,
@@ -118,8 +74,7 @@ impl Client {
 
     /// From now on somebody waits for the program, which was started before.
     pub(super) fn claim(&mut self) {
-        let spawned = self.clock.begun();
-        self.clock = Clock::FromClaim { spawned, claimed: Instant::now() };
+        self.clock = self.clock.claimed();
     }
 
     /// Gives the program its code, its viewers and whoever may end it.
@@ -149,7 +104,7 @@ impl Client {
             let (engine, tag, clock) = (engine.clone(), tag.clone(), self.clock);
             let ask_start = Box::new(move || {
                 let record = engine.record(&tag).ok()?;
-                record.ran().then(|| clock.start(&record))
+                record.ran().then(|| clock.start(&record, Instant::now()))
             });
             // Whoever closes das's stderr does not want its talk; the program's work goes on.
             self.stderr.show_on(Display::start(writer, || {}), ask_start);

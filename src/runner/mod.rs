@@ -6,6 +6,7 @@
 
 mod cleanup;
 mod client;
+mod clock;
 mod feed;
 mod kernel;
 mod output;

@@ -4,7 +4,7 @@
 //! (moby/moby#41827). A display that blocks holds only its own thread.
 
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Live {
 }
 
 /// Asks the engine whether the container has been started.
-pub(super) type AskStart = Box<dyn Fn() -> Option<Start> + Send + Sync>;
+pub(super) type AskStart = Box<dyn Fn() -> Option<Start> + Send>;
 
 /// One stream that a thread of its own drains.
 #[derive(Debug)]
@@ -58,10 +58,10 @@ struct StreamState {
     view: Option<View>,
 }
 
-/// Where a stream is shown, and whom to ask when the view waits for the answer.
+/// Where a stream is shown, and whom to ask about what is held back from it.
 struct View {
     display: Display,
-    ask_start: Arc<AskStart>,
+    questions: SyncSender<()>,
 }
 
 impl std::fmt::Debug for StreamState {
@@ -99,7 +99,13 @@ impl Stream {
 
     /// From now on the stream is also shown. `ask_start` is asked where the display would wait.
     pub(super) fn show_on(&self, display: Display, ask_start: AskStart) {
-        lock(&self.state).view = Some(View { display, ask_start: Arc::new(ask_start) });
+        // One question at a time, and one more for what has come meanwhile.
+        let (questions, asked) = mpsc::sync_channel(1);
+        let shared = Arc::clone(&self.state);
+        thread::spawn(move || answer_all(&asked, &ask_start, &shared));
+        let mut state = lock(&self.state);
+        state.view = Some(View { display, questions });
+        state.question();
     }
 
     /// Waits for the stream's end. A grandchild that holds the pipe is not waited for beyond
@@ -126,8 +132,7 @@ impl Stream {
     /// Decides about what is held back, shows what has not been shown, and gives the stream up.
     pub(super) fn settle(self, start: Start, stopper: &Stopper) -> Settled {
         let mut state = lock(&self.state);
-        let released = state.preamble.release(start);
-        state.take_in(&released);
+        state.release(start);
         let engine_words = state.preamble.engine_words().into_owned();
         let captured = std::mem::replace(&mut state.capture, Capture::new(0)).finish();
         let view = state.view.take();
@@ -149,10 +154,17 @@ impl StreamState {
         }
     }
 
-    /// Whom to ask about what is held back, if somebody waits to see it.
-    fn question(&self) -> Option<Arc<AskStart>> {
-        let view = self.view.as_ref()?;
-        self.preamble.holds().then(|| Arc::clone(&view.ask_start))
+    /// Asks about what is held back, if somebody waits to see it.
+    fn question(&self) {
+        if let Some(view) = self.view.as_ref().filter(|_| self.preamble.holds()) {
+            // A question that waits for its turn covers this one.
+            view.questions.try_send(()).ok();
+        }
+    }
+
+    fn release(&mut self, start: Start) {
+        let released = self.preamble.release(start);
+        self.take_in(&released);
     }
 }
 
@@ -174,13 +186,15 @@ fn read_all(mut pipe: impl Read, shared: &Mutex<StreamState>) {
         let mut state = lock(shared);
         let passed = state.preamble.sift(&chunk[..read], arrived);
         state.take_in(&passed);
-        let question = state.question();
-        drop(state);
-        // Unlocked: the engine may take its time.
-        if let Some(start) = question.and_then(|ask_start| ask_start()) {
-            let mut state = lock(shared);
-            let released = state.preamble.release(start);
-            state.take_in(&released);
+        state.question();
+    }
+}
+
+/// Asks the engine, which may take its time, on a thread that drains nothing.
+fn answer_all(asked: &Receiver<()>, ask_start: &AskStart, shared: &Mutex<StreamState>) {
+    for () in asked {
+        if let Some(start) = ask_start() {
+            lock(shared).release(start);
         }
     }
 }

@@ -153,13 +153,14 @@ impl Waiting {
         self.client.begin(code, live, stopper, engine, tag);
         let supervisor = Supervisor { engine, tag, timeout, client: &self.client, oom_kills };
         let watched = supervisor.watch();
-        let duration = self.client.clock.begun().elapsed();
+        let ended = Instant::now();
         self.client.stdout.wait(LEAK_BOUND);
         self.client.stderr.wait(LEAK_BOUND);
         let record = supervisor.record(&watched);
         let fate = supervisor.clean_up(&watched, &record);
-        let start = supervisor.start(&watched, &record);
+        let start = supervisor.start(&watched, &record, ended);
         let unread = self.client.clock.is_of_claim() && self.client.has_read_nothing_of(length);
+        let begun = self.client.clock.begun();
         let Client { stdout, stderr, .. } = self.client;
         let (stdout, stderr) = (stdout.settle(start, stopper), stderr.settle(start, stopper));
         Ran {
@@ -170,7 +171,7 @@ impl Waiting {
             stdout: stdout.captured,
             stderr: stderr.captured,
             engine_words: stderr.engine_words,
-            duration,
+            duration: ended.saturating_duration_since(begun),
             unread,
         }
     }
@@ -231,7 +232,7 @@ impl Supervisor<'_> {
     fn later_deadline(&self, record: &RecordEvidence) -> Option<Instant> {
         let RecordEvidence::Known(record) = record else { return None };
         let now = Instant::now();
-        let later = match self.client.clock.start(record) {
+        let later = match self.client.clock.start(record, now) {
             Start::At(start) => start + self.timeout,
             Start::Never if now < self.start_bound() => now + START_POLL,
             Start::Never => now,
@@ -348,9 +349,9 @@ impl Supervisor<'_> {
 
     /// When the program began to print. Where that is unknown, what the client printed is taken
     /// for the program's if it succeeded, and for the engine's if it failed.
-    fn start(&self, watched: &Watched, record: &RecordEvidence) -> Start {
+    fn start(&self, watched: &Watched, record: &RecordEvidence, ended: Instant) -> Start {
         match (record, watched.client) {
-            (RecordEvidence::Known(record), _) => self.client.clock.start(record),
+            (RecordEvidence::Known(record), _) => self.client.clock.start(record, ended),
             (RecordEvidence::NotNeeded | RecordEvidence::Unavailable, ClientEnd::Exited(0)) => {
                 Start::At(self.client.clock.begun())
             }

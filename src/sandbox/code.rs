@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::language;
+use crate::language::{self, BYTE_ORDER_MARK};
 
 /// Why a text is not taken for a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -44,16 +44,28 @@ impl Code {
             return Err(CodeError::Nul { offset });
         }
         let sha256 = hex(&Sha256::digest(given));
-        // A shell takes the carriage return of a Windows line end for part of a word.
-        let windows = language::canonical_name(language) == "shell"
-            && given.windows(2).any(|pair| pair == b"\r\n");
-        let warning = "Windows line ends (CRLF) in the script were read as LF".to_owned();
-        Ok(if windows {
-            Self { bytes: with_line_feeds(given).into(), sha256, warning: Some(warning) }
-        } else {
-            Self { bytes: given.into(), sha256, warning: None }
-        })
+        let (bytes, changes) = match language::canonical_name(language).as_str() {
+            "shell" => for_a_shell(given),
+            _ => (given.to_owned(), Vec::new()),
+        };
+        let warning = (!changes.is_empty()).then(|| changes.join("; "));
+        Ok(Self { bytes: bytes.into(), sha256, warning })
     }
+}
+
+/// A shell takes the carriage return of a Windows line end for part of a word, and a byte order
+/// mark for part of the first command's name.
+fn for_a_shell(given: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
+    let mut changes = Vec::new();
+    let text = given.strip_prefix(BYTE_ORDER_MARK).unwrap_or(given);
+    if text.len() < given.len() {
+        changes.push("the byte order mark at the script's beginning was left out");
+    }
+    if !text.windows(2).any(|pair| pair == b"\r\n") {
+        return (text.to_owned(), changes);
+    }
+    changes.push("Windows line ends (CRLF) in the script were read as LF");
+    (with_line_feeds(text), changes)
 }
 
 fn with_line_feeds(given: &[u8]) -> Vec<u8> {

@@ -81,7 +81,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Why nothing ran. A program that fails is an [`Outcome`], and so is an engine that does.
+/// Why nothing ran, or why nobody may rely on what did. A program that fails is an [`Outcome`], and so is an engine that does.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The policy does not hold on this machine.
@@ -96,6 +96,9 @@ pub enum RunError {
     /// The run cannot be recorded.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The program ran, but the log could not be written any more.
+    #[error("the program ran, and its run is not recorded")]
+    Unrecorded(#[source] AuditError),
 }
 
 /// Runs a Python program under a policy; [`Sandbox`] does the same for other languages and for
@@ -193,6 +196,16 @@ impl Sandbox {
         &self.policy
     }
 
+    /// The engine, for those who check its work.
+    pub(crate) fn engine(&self) -> Result<&Engine, &Failure> {
+        self.host.as_ref().map(|host| &host.engine)
+    }
+
+    /// Whose containers those of this sandbox are.
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
     /// The command line that a program in this language would run with. It belongs to nobody, so
     /// that pasting it into a shell is safe.
     pub fn explain(&self, language: &str) -> Result<Argv, ExplainError> {
@@ -216,7 +229,7 @@ impl Sandbox {
         let outcome = run.execute(&Watch { live, progress, stopper });
         if let Some(pending) = pending {
             let engine = self.host.as_ref().map_or("none", |host| host.engine.facts().kind.name());
-            pending.write(&outcome, self.policy.policy(), engine)?;
+            pending.write(&outcome, self.policy.policy(), engine).map_err(RunError::Unrecorded)?;
         }
         Ok(outcome)
     }

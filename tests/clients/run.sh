@@ -3,7 +3,8 @@
 #
 #   DAS=target/release/das DAS_INTEGRATION_IMAGE=python:3.12-slim tests/clients/run.sh
 #
-# Ends with a line `N passed, N failed`, and exits with 0 if none failed.
+# DAS_CLIENT_RMCP=1 adds the official Rust client. Ends with a line `N passed, N failed`, and exits
+# with 0 if none failed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
@@ -55,5 +56,18 @@ run mcp-2 parent.py
 run mcp-2 packaging.py
 run mcp-2 soak.py 0
 run mcp-2 soak.py 2
+
+# Builds 90 crates, so only where it is asked for.
+if [ -n "${DAS_CLIENT_RMCP:-}" ]; then
+    echo "== rmcp"
+    POLICY=$DAS_CLIENT_WORK/sdk1.policy.json
+    export POLICY
+    if cargo run --quiet --manifest-path "$here/rmcp/Cargo.toml" --target-dir "$target/rmcp"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL rmcp"
+    fi
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

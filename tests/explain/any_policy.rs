@@ -10,7 +10,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 /// Any policy that is accepted; directories and engines are taken from these.
-pub(super) fn any_policy(
+pub(crate) fn any_policy(
     work_dirs: Vec<String>,
     engines: Vec<String>,
 ) -> impl Strategy<Value = SandboxPolicy> {

@@ -2,13 +2,14 @@
 //! byte that it prints compared.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use std::os::unix::process::CommandExt;
 
 use super::process::{Finished, Pipe, Running, show};
 use super::redact::redact;
 use super::stand_in::StandIn;
+use super::terminal::Terminal;
 
 /// `Das::new(&stand_in)` runs the real `das`.
 pub(crate) type Das<'a> = Cli<'a>;
@@ -136,8 +137,22 @@ impl<'a> Cli<'a> {
 
     /// Starts it in a process group of its own. Its stdin stays open, and is the test's to write.
     #[track_caller]
-    #[expect(clippy::disallowed_methods, reason = "tests start programs here and only here")]
     pub(crate) fn spawn(&self) -> Running<'a> {
+        let child = self.started(Stdio::piped);
+        Running::new(child, self.pipes, self.command_line(), self.place)
+    }
+
+    /// Starts it with a terminal for all three streams: what the terminal shows is its stdout.
+    #[track_caller]
+    pub(crate) fn spawn_on_terminal(&self) -> Running<'a> {
+        let terminal = Terminal::new();
+        let child = self.started(|| terminal.program_side());
+        Running::on_terminal(child, terminal, self.command_line(), self.place)
+    }
+
+    #[track_caller]
+    #[expect(clippy::disallowed_methods, reason = "tests start programs here and only here")]
+    fn started(&self, stdio: impl Fn() -> Stdio) -> Child {
         let spawned = Command::new(&self.program)
             .args(&self.args)
             .env_clear()
@@ -145,15 +160,12 @@ impl<'a> Cli<'a> {
             .envs(self.place.environment())
             .envs(self.env.iter().cloned())
             .current_dir(&self.dir)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdin(stdio())
+            .stdout(stdio())
+            .stderr(stdio())
             .process_group(0)
             .spawn();
-        match spawned {
-            Ok(child) => Running::new(child, self.pipes, self.command_line(), self.place),
-            Err(error) => panic!("cannot start `{}`: {error}", self.command_line()),
-        }
+        spawned.unwrap_or_else(|error| panic!("cannot start `{}`: {error}", self.command_line()))
     }
 
     fn command_line(&self) -> String {

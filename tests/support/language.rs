@@ -23,20 +23,30 @@ impl Language {
         }
     }
 
+    /// The image of the default policy.
+    pub(crate) fn default_image(self) -> &'static str {
+        match self {
+            Self::Python => "python:3.12-slim",
+            Self::Node => "node:22-slim",
+            Self::Shell => "alpine:3.20",
+        }
+    }
+
     /// The image of the environment's choice, for machines that reach no registry.
     pub(crate) fn image(self) -> String {
-        let (variable, default) = match self {
-            Self::Python => ("DAS_INTEGRATION_IMAGE", "python:3.12-slim"),
-            Self::Node => ("DAS_INTEGRATION_IMAGE_NODE", "node:22-slim"),
-            Self::Shell => ("DAS_INTEGRATION_IMAGE_SHELL", "alpine:3.20"),
+        let variable = match self {
+            Self::Python => "DAS_INTEGRATION_IMAGE",
+            Self::Node => "DAS_INTEGRATION_IMAGE_NODE",
+            Self::Shell => "DAS_INTEGRATION_IMAGE_SHELL",
         };
-        env::var(variable).unwrap_or_else(|_| default.to_owned())
+        env::var(variable).unwrap_or_else(|_| self.default_image().to_owned())
     }
 
     /// A policy that names these images.
     pub(crate) fn policy() -> Value {
         let images = Self::ALL.iter().map(|it| (it.name().to_owned(), json!(it.image())));
-        json!({"images": Value::Object(images.collect()), "pull": "missing"})
+        let engine = env::var("DAS_INTEGRATION_ENGINE").unwrap_or_else(|_| "auto".to_owned());
+        json!({"images": Value::Object(images.collect()), "pull": "missing", "engine": engine})
     }
 
     pub(crate) fn exits(self, code: u8) -> String {

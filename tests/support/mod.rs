@@ -14,6 +14,7 @@ mod redact;
 mod scenario;
 mod second_daemon;
 mod stand_in;
+mod terminal;
 mod wait;
 
 pub(crate) use cli::{Cli, Das, Place};

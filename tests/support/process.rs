@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
+use std::process::{Child, ChildStderr, ChildStdout, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use wait_timeout::ChildExt;
 
 use super::cli::Place;
+use super::terminal::Terminal;
 use super::wait::eventually;
 
 /// Longer than the product's own bounds, shorter than the stand-in's.
@@ -30,7 +31,7 @@ pub(crate) enum Pipe {
 /// A program in progress. Dropping it kills it.
 pub(crate) struct Running<'a> {
     child: Child,
-    stdin: Option<ChildStdin>,
+    stdin: Option<Box<dyn Write + Send>>,
     stdout: Capture,
     stderr: Capture,
     unread: (Option<ChildStdout>, Option<ChildStderr>),
@@ -67,13 +68,33 @@ impl<'a> Running<'a> {
         let mut running = Self {
             unread: (child.stdout.take(), child.stderr.take()),
             child,
-            stdin,
+            stdin: stdin.map(|stdin| -> Box<dyn Write + Send> { Box::new(stdin) }),
             stdout: Capture::default(),
             stderr: Capture::default(),
             command,
             place,
         };
         running.open(stdout, stderr);
+        running
+    }
+
+    /// What a person types is its stdin, and what they see its stdout.
+    pub(super) fn on_terminal(
+        child: Child,
+        terminal: Terminal,
+        command: String,
+        place: &'a dyn Place,
+    ) -> Self {
+        let running = Self {
+            child,
+            stdin: Some(Box::new(terminal.keyboard())),
+            stdout: Capture::default(),
+            stderr: Capture::default(),
+            unread: (None, None),
+            command,
+            place,
+        };
+        running.stdout.read(terminal.screen());
         running
     }
 

@@ -59,7 +59,7 @@ impl Real {
 
     /// The real Docker CLI.
     pub(crate) fn docker(&self) -> Cli<'_> {
-        Cli::program(self, Path::new("docker"))
+        Cli::program(self, Path::new(&engine()))
     }
 
     /// `das` with a policy that names the images of these tests, so that nothing is pulled.
@@ -176,6 +176,11 @@ impl Place for Real {
         let listed = self.docker().args(["ps", "--all"]).output();
         format!("containers of the real daemon:\n{}", listed.stdout_text())
     }
+}
+
+/// The program of the engine that these tests use: docker, or one that is like it.
+fn engine() -> String {
+    env::var("DAS_INTEGRATION_ENGINE").unwrap_or_else(|_| "docker".to_owned())
 }
 
 /// What `changed-docker.sh` reads.

@@ -108,7 +108,8 @@ fn a_runtime_that_the_engine_does_not_have_is_never_replaced() {
         "sandbox_error",
         "the engine does not have the runtime that the policy demands: Error response from \
          daemon: Unknown runtime specified runsc; register it under `runtimes` in \
-         /etc/docker/daemon.json and reload the daemon; das never falls back to a weaker one",
+         /etc/docker/daemon.json and reload the daemon (podman: under `[engine.runtimes]` in \
+         containers.conf); das never falls back to a weaker one",
     );
     run(&stand_in).args(["--runtime", "runsc"]).stderr(refused).status(125);
     assert!(stand_in.runs().iter().all(|run| run.values("--runtime") == ["runsc"]));

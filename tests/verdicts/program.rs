@@ -2,10 +2,14 @@
 
 use std::thread;
 
+use docker_agent_sandbox::Verdict;
+use docker_agent_sandbox::engine::Patience;
 use docker_agent_sandbox::outcome::VERDICTS;
 
 use super::{run, said};
-use crate::support::{Amount, Answer, Das, Events, Scenario, StandIn, Stop, Stream, Trigger};
+use crate::support::{
+    Amount, Answer, Das, Events, InProcess, Scenario, StandIn, Stop, Stream, Trigger,
+};
 
 const SWAP_WARNING: &str = "WARNING: Your kernel does not support swap limit capabilities or the \
                             cgroup is not mounted. Memory limited without swap.";
@@ -31,7 +35,23 @@ fn every_exit_code_is_the_programs_own() {
     });
 }
 
+/// In the test's own process: it saves 256 times three others.
 fn exits_with(code: u8) {
+    let stand_in = StandIn::playing(Scenario::program().exits(code));
+    let outcome = InProcess::new(&stand_in, 600.0, Patience::default()).run();
+    let verdict = if code == 0 { Verdict::Success } else { Verdict::Error };
+    assert_eq!((outcome.verdict, outcome.exit_code), (verdict, Some(code.into())), "{stand_in}");
+    assert_eq!(outcome.process_exit_code(), code);
+}
+
+#[test]
+fn an_exit_code_is_told_as_what_it_means() {
+    for code in [0, 1, 2, 3, 124, 125, 126, 127, 128, 137, 139, 143, 159, 255] {
+        is_told(code);
+    }
+}
+
+fn is_told(code: u8) {
     let stand_in = StandIn::playing(Scenario::program().exits(code));
     let said = match code {
         0 => "[sandbox] success in [TIME]\n".to_owned(),

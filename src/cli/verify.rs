@@ -1,0 +1,145 @@
+//! `das verify`: runs the probe of every wall, and says which hold.
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::policy_args::PolicyArgs;
+use super::{CliError, Exit, signals};
+use crate::language::DEFAULT_LANGUAGE;
+use crate::outcome::classify::StopCause;
+use crate::verify::{self, Finding, Order, Report, Stoppers, junit, table};
+use crate::walls::{WALLS, Wall};
+
+/// What a verification exits with in which some wall is not known to hold.
+const NOT_HELD: u8 = 1;
+
+/// Run the probe of every wall with this policy, image and engine, and say which hold.
+#[derive(Debug, Args)]
+#[command(
+    args_override_self = true,
+    after_help = "Examples:\n  \
+    das verify\n  \
+    das verify --only network --only memory\n  \
+    das verify -l shell --image busybox:1.37\n  \
+    das verify --policy policy.json --json | jq .holds\n\n\
+    HELD: the kernel itself refused, or the limit struck. BROKEN: it did not. OPEN: the policy\n\
+    says so. UNKNOWN: nobody can say, for the reason given.\n\n\
+    Exit codes: 0 all that the policy promises holds, 1 some wall is BROKEN or UNKNOWN,\n\
+    2 usage or refused policy, 125 there is no engine, 128 + signal cancelled."
+)]
+pub(super) struct VerifyArgs {
+    /// The language of the probes: python, node or shell. In shell, any image with `sh` can be
+    /// verified.
+    #[arg(short, long, value_name = "LANGUAGE", default_value = DEFAULT_LANGUAGE)]
+    language: String,
+    /// Verify this wall alone; may be repeated.
+    #[arg(long, value_name = "WALL")]
+    only: Vec<Wall>,
+    /// Print one JSON object instead of the table.
+    #[arg(long)]
+    json: bool,
+    /// Also write a JUnit file, one test case for each wall.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArgs,
+}
+
+impl VerifyArgs {
+    pub(super) fn execute(self) -> Result<Exit, CliError> {
+        let order = Order {
+            policy: self.policy.resolve_for(&self.language)?,
+            language: self.language.clone(),
+            walls: self.walls(),
+        };
+        let stoppers = Stoppers::default();
+        let stopped = stoppers.clone();
+        signals::on_first_signal(move |signal| stopped.stop(StopCause::Signal(signal)))
+            .map_err(CliError::Signals)?;
+        let mut ticker = Ticker::new(order.walls.len());
+        let report = verify::verify(&order, &stoppers, &mut |finding| ticker.hear(finding));
+        ticker.clear();
+        let report = report.map_err(CliError::Verify)?;
+        self.write_junit(&report)?;
+        match self.print(&report) {
+            // Whoever reads no further still gets the exit code.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Write(error)),
+            Ok(()) | Err(_) => Ok(exit(&report)),
+        }
+    }
+
+    /// In the order of the table, each once.
+    fn walls(&self) -> Vec<Wall> {
+        let wanted = |wall: &Wall| self.only.is_empty() || self.only.contains(wall);
+        WALLS.iter().map(|row| row.wall).filter(wanted).collect()
+    }
+
+    fn print(&self, report: &Report) -> io::Result<()> {
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            let line = serde_json::to_string(report).expect("a report is plain data");
+            writeln!(out, "{line}")?;
+        } else {
+            table::heading(&report.subject, &mut out)?;
+            for finding in &report.findings {
+                table::row(finding, &mut out)?;
+            }
+            table::summary(report, &mut out)?;
+        }
+        out.flush()
+    }
+
+    fn write_junit(&self, report: &Report) -> Result<(), CliError> {
+        let Some(path) = &self.junit else { return Ok(()) };
+        let mut text = Vec::new();
+        junit::write(report, &mut text)
+            .and_then(|()| File::create(path)?.write_all(&text))
+            .map_err(|source| CliError::WriteFile { path: path.clone(), source })
+    }
+}
+
+fn exit(report: &Report) -> Exit {
+    match report.stopped {
+        Some(StopCause::Signal(signal)) => Exit::Signal(signal),
+        Some(StopCause::Deadline | StopCause::OutputClosed | StopCause::Caller) | None => {
+            Exit::Code(if report.holds() { 0 } else { NOT_HELD })
+        }
+    }
+}
+
+/// What is said of the walls on a terminal while they are verified.
+struct Ticker {
+    total: usize,
+    judged: usize,
+    shown: bool,
+}
+
+impl Ticker {
+    fn new(total: usize) -> Self {
+        let mut ticker = Self { total, judged: 0, shown: io::stderr().is_terminal() };
+        ticker.show("");
+        ticker
+    }
+
+    fn hear(&mut self, finding: &Finding) {
+        self.judged += 1;
+        self.show(&format!(", {} {}", finding.wall.name(), finding.state.name()));
+    }
+
+    /// A closed stderr has no reader to mind.
+    fn show(&mut self, last: &str) {
+        if self.shown {
+            let text = format!("{} of {} walls{last}", self.judged, self.total);
+            write!(io::stderr().lock(), "\r\x1b[K{text}").ok();
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.shown {
+            write!(io::stderr().lock(), "\r\x1b[K").ok();
+        }
+    }
+}

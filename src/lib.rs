@@ -58,6 +58,7 @@ pub mod sandbox;
 pub mod sanitize;
 pub mod seccomp;
 pub mod tag;
+pub mod verify;
 pub mod walls;
 pub mod watchdog;
 pub mod work_dir;

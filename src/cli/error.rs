@@ -16,7 +16,6 @@ use crate::names::ImageRef;
 use crate::plan::Refusal;
 use crate::policy::PolicyError;
 use crate::sandbox::{CodeError, ExplainError, RunError};
-use crate::sandbox::{ExplainError, RunError};
 use crate::verify::VerifyError;
 
 /// What a usage error, a refused policy and an unreadable file exit with.
@@ -221,15 +220,14 @@ impl CliError {
             Self::Run(RunError::Code(CodeError::TooLong { .. })) => {
                 Some("the policy file may allow more, up to 67108864")
             }
-            Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
-                Some("the policy's `images` and `languages` say what is offered")
-            }
             Self::NoEngine(_) => {
                 Some("install Docker or Podman, or name the program with --engine PATH")
             }
             Self::Image(error) => Some(error.fix()),
             Self::Make(error) => error.fix(),
-            Self::Offered(_) | Self::Verify(VerifyError::Policy(_)) => {
+            Self::Offered(_)
+            | Self::Verify(VerifyError::Policy(_))
+            | Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
                 Some("the policy's `images` and `languages` say what is offered")
             }
             Self::Verify(VerifyError::NoProbes { .. }) => {

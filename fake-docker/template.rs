@@ -1,5 +1,5 @@
 //! The part of Go's templates that `--format` is used with here: `{{.A.B}}`, `{{json .A}}`,
-//! `{{index .A "key"}}`, `{{.Label "key"}}` and text between them.
+//! `{{index .A "key"}}`, `{{.Label "key"}}`, `{{json (.Label "key")}}` and text between them.
 
 use serde_json::Value;
 
@@ -29,6 +29,9 @@ pub(crate) fn json(value: &Value) -> String {
 fn action_of(action: &str, value: &Value) -> Option<String> {
     let words: Vec<&str> = action.split_whitespace().collect();
     match words.as_slice() {
+        ["json", "(.Label", key] => {
+            Some(json(&Value::String(label(value, key.trim_end_matches(')').trim_matches('"')))))
+        }
         ["json", path] => at(path, value).map(json),
         ["index", path, key] => plain(at(path, value)?.get(key.trim_matches('"'))?),
         [".Label", key] => Some(label(value, key.trim_matches('"'))),

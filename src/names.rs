@@ -101,6 +101,14 @@ checked_name!(
     is_language_name
 );
 
+checked_name!(
+    /// The id of a container: 12 to 64 hexadecimal digits.
+    ContainerId,
+    "a container's id",
+    "expected 12 to 64 small hexadecimal digits",
+    is_container_id
+);
+
 /// A numeric user and group, neither of them root's, written `UID:GID`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -163,6 +171,10 @@ impl fmt::Display for User {
 fn parse_id(text: &str) -> Option<u32> {
     let id: u32 = text.parse().ok()?;
     (id != u32::MAX && id.to_string() == text).then_some(id)
+}
+
+fn is_container_id(text: &str) -> bool {
+    (12..=64).contains(&text.len()) && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn is_plain_name(text: &str) -> bool {
@@ -284,6 +296,7 @@ mod tests {
             assert!(text.parse::<EnvName>().is_err(), "variable {text:?}");
             assert!(text.parse::<LanguageName>().is_err(), "language {text:?}");
             assert!(text.parse::<User>().is_err(), "user {text:?}");
+            assert!(text.parse::<ContainerId>().is_err(), "container {text:?}");
         }
     }
 

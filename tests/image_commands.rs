@@ -16,14 +16,14 @@ fn das<'a>(stand_in: &'a StandIn, args: &[&str]) -> Das<'a> {
     Das::new(stand_in).args(args.iter().copied())
 }
 
-/// The engine's commands that were called, without those that only ask about a container.
+/// The engine's commands that were called, without those that only ask about containers.
 fn commands(stand_in: &StandIn) -> Vec<String> {
     let calls = stand_in.calls();
     let words = calls.iter().map(|call| match call.command() {
         "image" => format!("image {}", call.argv[1]),
         other => other.to_owned(),
     });
-    words.filter(|word| word != "events").collect()
+    words.filter(|word| word != "events" && word != "ps").collect()
 }
 
 /// The image that the last run ran in.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 
 use crate::audit::AuditError;
+use crate::engine::ListError;
 use crate::engine::find::FindError;
 use crate::images::error::ImageError;
 use crate::images::make::MakeError;
@@ -35,6 +36,12 @@ pub enum CliError {
         /// What the system said.
         source: io::Error,
     },
+    /// The engine's containers cannot be listed.
+    #[error("nothing was swept")]
+    Sweep(#[source] ListError),
+    /// A log cannot be read to its end.
+    #[error("cannot read the audit log")]
+    ReadLog(#[source] io::Error),
     /// Standard input cannot be read.
     #[error("cannot read standard input")]
     ReadStdin(#[source] io::Error),
@@ -102,6 +109,15 @@ pub enum CliError {
     /// Nothing was verified.
     #[error("nothing was verified")]
     Verify(#[source] VerifyError),
+    /// Many programs were named, and standard input among them.
+    #[error("`-` cannot be one of several programs")]
+    StdinAmongFiles,
+    /// A directory has nothing to run.
+    #[error("no program is in `{}`", dir.display())]
+    NoPrograms {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// A file cannot be written.
     #[error("cannot write `{}`", path.display())]
     WriteFile {
@@ -168,12 +184,13 @@ impl CliError {
         Ok(())
     }
 
-    fn exit_code(&self) -> u8 {
+    pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Run(RunError::Audit(_) | RunError::Unrecorded(_))
             | Self::Unrecorded(_)
             | Self::Explain(ExplainError::NoEngine(_))
             | Self::NoEngine(_)
+            | Self::Sweep(_)
             | Self::Image(_)
             | Self::Make(_)
             | Self::Useless { .. }
@@ -184,12 +201,15 @@ impl CliError {
             | Self::Serve(_)
             | Self::Signals(_) => FAILURE,
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
             | Self::PolicyFile { .. }
             | Self::Policy(_)
             | Self::Refused(_)
             | Self::Language { .. }
             | Self::NoProgram
+            | Self::StdinAmongFiles
+            | Self::NoPrograms { .. }
             | Self::NotText { .. }
             | Self::Offered(_)
             | Self::Package(_)
@@ -233,8 +253,15 @@ impl CliError {
             Self::Verify(VerifyError::NoProbes { .. }) => {
                 Some("`-l shell --image IMAGE` verifies any image that has `sh`")
             }
+            Self::NoPrograms { .. } => Some(
+                "programs are told by their endings, such as .py, .js and .sh; what lies deeper is not looked at",
+            ),
             Self::Read { .. }
+            | Self::ReadLog(_)
             | Self::ReadStdin(_)
+            | Self::Sweep(_)
+            | Self::StdinAmongFiles
+            | Self::WriteFile { .. }
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }
@@ -244,7 +271,6 @@ impl CliError {
             )
             | Self::Explain(_)
             | Self::Verify(VerifyError::Refused(_) | VerifyError::NoEngine(_))
-            | Self::WriteFile { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::NotText { .. }

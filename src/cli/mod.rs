@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+mod audit;
 mod doctor;
 mod error;
 mod explain;
@@ -17,9 +18,11 @@ mod policy;
 mod policy_args;
 mod report;
 mod run;
+mod run_many;
 mod signals;
 mod source;
 mod status;
+mod sweep;
 mod verify;
 
 pub use error::CliError;
@@ -49,6 +52,8 @@ enum Command {
     Policy(Box<policy::PolicyCommand>),
     Mcp(Box<mcp::McpArgs>),
     Image(Box<image::ImageCommand>),
+    Audit(Box<audit::AuditCommand>),
+    Sweep(sweep::SweepArgs),
     Doctor(Box<doctor::DoctorArgs>),
     Completions(meta::CompletionsArgs),
     Man(meta::ManArgs),
@@ -76,6 +81,8 @@ pub fn main() -> ExitCode {
         Command::Policy(args) => args.execute(),
         Command::Mcp(args) => args.execute(),
         Command::Image(args) => args.execute(),
+        Command::Audit(args) => args.execute(),
+        Command::Sweep(args) => args.execute(),
         Command::Doctor(args) => args.execute(),
         Command::Completions(args) => args.execute(&mut Args::command()),
         Command::Man(args) => args.execute(&Args::command()),

@@ -12,7 +12,7 @@ mod ops;
 mod patience;
 pub mod record;
 
-pub use ops::{KillAnswer, RemoveAnswer};
+pub use ops::{KillAnswer, ListError, RemoveAnswer};
 pub use patience::Patience;
 
 use command::{CommandLine, EnvChanges};

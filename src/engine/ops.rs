@@ -1,12 +1,15 @@
 //! The engine's short commands, each with its bound.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::command::{CommandError, Finished};
 use super::record::Record;
 use super::{Engine, EngineKind};
-use crate::names::ImageRef;
+use crate::names::{ContainerId, ImageRef};
 use crate::tag::{ContainerName, RunTag};
+
+/// How long it may take to list containers: it looks at each.
+const LIST_BOUND: Duration = Duration::from_secs(10);
 
 /// What came of a request to kill.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,9 +46,30 @@ impl Engine {
 
     /// Removes a container in whichever state it is.
     pub fn remove(&self, name: &ContainerName) -> Result<RemoveAnswer, CommandError> {
+        self.remove_any(name.as_str())
+    }
+
+    /// The same for the container of this id, whatever its name is by now.
+    pub fn remove_id(&self, id: &ContainerId) -> Result<RemoveAnswer, CommandError> {
+        self.remove_any(id.as_str())
+    }
+
+    fn remove_any(&self, container: &str) -> Result<RemoveAnswer, CommandError> {
         let remove = self.facts().kind.remove_command().iter().copied();
-        let finished = self.command(remove.chain([name.as_str()])).run(self.patience().stop)?;
+        let finished = self.command(remove.chain([container])).run(self.patience().stop)?;
         Ok(read_removal(self.facts().kind, &finished))
+    }
+
+    /// Every container with this label, in any state, a line each in this format.
+    pub fn list(&self, label: &str, format: &str) -> Result<Vec<u8>, ListError> {
+        let filter = format!("label={label}");
+        let args = ["ps", "--all", "--no-trunc", "--filter", &filter, "--format", format];
+        let finished = self.command(args).run(LIST_BOUND)?;
+        if finished.success() {
+            Ok(finished.stdout)
+        } else {
+            Err(ListError::Refused(finished.err()))
+        }
     }
 
     /// What the engine remembers of a container, also after its removal.
@@ -92,6 +116,17 @@ pub enum RecordError {
     Command(#[from] CommandError),
     /// The engine refused, in its own words.
     #[error("the engine gave no record: {0}")]
+    Refused(String),
+}
+
+/// Why the engine's containers cannot be listed.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// The command did not run to its end.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// The engine refused, in its own words.
+    #[error("the engine lists no containers: {0}")]
     Refused(String),
 }
 

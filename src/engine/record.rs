@@ -47,6 +47,12 @@ impl Record {
         (self.created.is_some() || self.ran()) && self.died.is_none() && !self.destroyed
     }
 
+    /// Whether the engine remembers nothing: there never was such a container, or the engine has
+    /// been restarted, or was too busy.
+    pub fn is_empty(&self) -> bool {
+        self.created.is_none() && !self.ran() && !self.destroyed
+    }
+
     /// Whether its program ever ran. A busy engine forgets the start before the end.
     pub fn ran(&self) -> bool {
         self.started.is_some() || self.died.is_some()

@@ -17,7 +17,7 @@ const NOT_EXECUTABLE: i32 = 126;
 pub(crate) const KILLED: i32 = 137;
 
 /// Exit codes that the engine's client gives for failures of its own.
-const CLIENT_CODES: [i32; 4] = [1, 125, NOT_EXECUTABLE, NOT_FOUND];
+pub(crate) const CLIENT_CODES: [i32; 4] = [1, 125, NOT_EXECUTABLE, NOT_FOUND];
 
 /// Why das ended a run before its program did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

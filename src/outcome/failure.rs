@@ -112,6 +112,15 @@ impl Failure {
             && !matches!(Self::of_unreachable_engine(line), Self::EndUnknown)
     }
 
+    /// Whether this is all that a client says whose engine refused to make its container. One that
+    /// loses its engine later says something else, or more.
+    pub fn is_refusal(stderr: &str) -> bool {
+        let later = ["error waiting for container", "unexpected EOF", "error during connect"];
+        let refusals = ["docker: Error response from daemon: ", "Error: ", "level=fatal"];
+        !later.iter().any(|phrase| stderr.contains(phrase))
+            && spoken(stderr).any(|line| refusals.iter().any(|phrase| line.contains(phrase)))
+    }
+
     /// What failed and what to do about it. All of it is for the person at the machine: no change
     /// of the program helps.
     pub fn hint(&self, image: &str, language: &str) -> String {
@@ -259,6 +268,24 @@ mod tests {
             "docker: Error response from daemon: No such image: x",
         ] {
             assert!(!Failure::kept_from_asking(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_told_from_an_engine_that_went_away() {
+        for text in [
+            "docker: Error response from daemon: No such image: x\n\nRun 'docker run --help' for more\n",
+            "WARNING: no swap\ndocker: Error response from daemon: x",
+            "Error: x: image not known",
+        ] {
+            assert!(Failure::is_refusal(text), "{text}");
+        }
+        for text in [
+            "",
+            "docker: error during connect: Post \"http://x\": EOF",
+            "docker: Error response from daemon: xerror waiting for container: unexpected EOF",
+        ] {
+            assert!(!Failure::is_refusal(text), "{text}");
         }
     }
 

@@ -13,7 +13,7 @@ pub mod failure;
 pub mod hints;
 mod verdict;
 
-pub use verdict::{VERDICTS, Verdict};
+pub use verdict::{UnknownVerdict, VERDICTS, Verdict};
 
 /// What happened in one run.
 #[derive(Debug, Clone)]

@@ -1,6 +1,8 @@
 //! The verdicts, and the exit code that `das run` gives each.
 
-use serde::{Serialize, Serializer};
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// How a run ended. Each is decided from what happened, never guessed from an exit code alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +70,26 @@ impl Serialize for Verdict {
     }
 }
 
+/// A text that is no verdict.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected one of {}", VERDICTS.map(|row| row.1).join(", "))]
+pub struct UnknownVerdict;
+
+impl FromStr for Verdict {
+    type Err = UnknownVerdict;
+
+    fn from_str(text: &str) -> Result<Self, UnknownVerdict> {
+        let row = VERDICTS.iter().find(|(_, name, ..)| *name == text);
+        row.map(|(verdict, ..)| *verdict).ok_or(UnknownVerdict)
+    }
+}
+
+impl<'de> Deserialize<'de> for Verdict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +99,9 @@ mod tests {
         let names: std::collections::HashSet<_> = VERDICTS.iter().map(|row| row.0.name()).collect();
         assert_eq!(names.len(), VERDICTS.len());
         assert_eq!(serde_json::to_string(&Verdict::OutOfMemory).unwrap(), "\"out_of_memory\"");
+        for (verdict, name, ..) in VERDICTS {
+            assert_eq!(name.parse(), Ok(verdict));
+        }
+        assert_eq!("Success".parse::<Verdict>(), Err(UnknownVerdict));
     }
 }

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::lifecycle::Time;
 use crate::engine::{Engine, RemoveAnswer};
 use crate::tag::ContainerName;
 
@@ -27,27 +28,45 @@ pub(super) enum CreateRace {
     Open,
 }
 
-/// Removes a container by its name until the engine confirms that it is gone. An engine that says
-/// "removed" is asked again: only "no such container" is believed.
+/// What an answer to a removal means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Removal {
+    /// Nothing more is done.
+    Over(Fate),
+    /// It is tried again.
+    Again(CreateRace),
+}
+
+/// Removes a container by its name until the engine confirms that it is gone.
 pub(super) fn ensure_gone(engine: &Engine, name: &ContainerName, race: CreateRace) -> Fate {
     let until = Instant::now() + engine.patience().appearance;
     let mut pause = Duration::from_millis(10);
     let mut race = race;
     loop {
-        let late = Instant::now() >= until;
-        match engine.remove(name) {
-            Ok(RemoveAnswer::Absent) if late || race == CreateRace::Over => return Fate::Gone,
-            Ok(RemoveAnswer::Removed | RemoveAnswer::InProgress) if !late => {
-                race = CreateRace::Over;
-            }
-            Ok(RemoveAnswer::Absent) => {}
-            Ok(RemoveAnswer::Removed | RemoveAnswer::InProgress | RemoveAnswer::Refused(_)) => {
-                return Fate::Unconfirmed;
-            }
-            // An engine that does not answer a command will not answer the next.
-            Err(_) => return Fate::Unconfirmed,
+        let time = if Instant::now() >= until { Time::Up } else { Time::Left };
+        // An error means silence.
+        match judge(engine.remove(name).ok().as_ref(), race, time) {
+            Removal::Over(fate) => return fate,
+            Removal::Again(next) => race = next,
         }
         thread::sleep(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// An engine that says "removed" is asked again: only "no such container" is believed. One that
+/// does not answer a command will not answer the next.
+pub(super) fn judge(answer: Option<&RemoveAnswer>, race: CreateRace, time: Time) -> Removal {
+    match (answer, race, time) {
+        (Some(RemoveAnswer::Absent), CreateRace::Over, _)
+        | (Some(RemoveAnswer::Absent), CreateRace::Open, Time::Up) => Removal::Over(Fate::Gone),
+        (Some(RemoveAnswer::Absent), CreateRace::Open, Time::Left) => {
+            Removal::Again(CreateRace::Open)
+        }
+        (Some(RemoveAnswer::Removed | RemoveAnswer::InProgress), _, Time::Left) => {
+            Removal::Again(CreateRace::Over)
+        }
+        (Some(RemoveAnswer::Removed | RemoveAnswer::InProgress), _, Time::Up)
+        | (Some(RemoveAnswer::Refused(_)) | None, _, _) => Removal::Over(Fate::Unconfirmed),
     }
 }

@@ -35,6 +35,7 @@ pub(super) struct Client {
 }
 
 /// What the supervisor was woken by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wake {
     Exited(ClientEnd),
     Stop(StopCause),

@@ -9,6 +9,7 @@ mod client;
 mod clock;
 mod feed;
 mod kernel;
+mod lifecycle;
 mod output;
 mod preamble;
 mod stop;

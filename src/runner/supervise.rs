@@ -1,19 +1,22 @@
-//! Supervises one run: one thread that decides, woken by what happens and by the deadline.
+//! Supervises one run: one thread that does what its life cycle says, woken by what happens and
+//! by the deadline.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cleanup::{CreateRace, Fate, ensure_gone};
-use super::client::{Client, Wake};
+use super::client::Client;
 use super::kernel::OomKills;
+use super::lifecycle::{Due, Known, Step, Time, Words};
 use super::output::Live;
 use super::preamble::Start;
 use super::stop::Stopper;
 use crate::capture::Captured;
+use crate::engine::Engine;
 use crate::engine::command::{CommandError, CommandLine};
 use crate::engine::record::Record;
-use crate::engine::{Engine, KillAnswer, RemoveAnswer};
-use crate::outcome::classify::{ClientEnd, KILLED, RecordEvidence, StopCause, Stopping};
+use crate::outcome::classify::{ClientEnd, KILLED, RecordEvidence, Stopping};
 use crate::outcome::failure::Failure;
 use crate::tag::RunTag;
 
@@ -151,21 +154,21 @@ impl Waiting {
         let oom_kills = OomKills::so_far();
         let length = code.len();
         self.client.begin(code, live, stopper, engine, tag);
-        let supervisor = Supervisor { engine, tag, timeout, client: &self.client, oom_kills };
-        let watched = supervisor.watch();
-        let ended = Instant::now();
-        self.client.stdout.wait(LEAK_BOUND);
-        self.client.stderr.wait(LEAK_BOUND);
-        let record = supervisor.record(&watched);
-        let fate = supervisor.clean_up(&watched, &record);
-        let start = supervisor.start(&watched, &record, ended);
+        let deadline = self.client.clock.begun() + timeout;
+        let stop = Attempts { until: None, pause: FIRST_PAUSE };
+        let client = &self.client;
+        let mut supervisor =
+            Supervisor { engine, tag, timeout, client, oom_kills, deadline, stop, ended: None };
+        let Known { client, stopping, record, fate } = supervisor.live();
+        let ended = supervisor.ended.unwrap_or_else(Instant::now);
+        let start = supervisor.start(client, &record, ended);
         let unread = self.client.clock.is_of_claim() && self.client.has_read_nothing_of(length);
         let begun = self.client.clock.begun();
         let Client { stdout, stderr, .. } = self.client;
         let (stdout, stderr) = (stdout.settle(start, stopper), stderr.settle(start, stopper));
         Ran {
-            client: watched.client,
-            stopping: confirmed(watched.stopping, fate),
+            client,
+            stopping,
             record,
             fate,
             stdout: stdout.captured,
@@ -177,6 +180,7 @@ impl Waiting {
     }
 }
 
+/// Does what the life cycle says.
 struct Supervisor<'a> {
     engine: &'a Engine,
     tag: &'a RunTag,
@@ -184,108 +188,85 @@ struct Supervisor<'a> {
     client: &'a Client,
     /// Before the program.
     oom_kills: OomKills,
+    deadline: Instant,
+    stop: Attempts,
+    /// When the client had ended, or was given up.
+    ended: Option<Instant>,
 }
 
-/// What came of an attempt to end a container.
-enum Ended {
-    Killed,
-    ByItself(ClientEnd),
-    NotYet,
-}
-
-/// How the watch ended.
-struct Watched {
-    client: ClientEnd,
-    stopping: Stopping,
-    /// What was learnt on the way.
-    record: RecordEvidence,
+/// The attempts to end a container that cannot be killed yet.
+struct Attempts {
+    /// Known from the first one on.
+    until: Option<Instant>,
+    pause: Duration,
 }
 
 impl Supervisor<'_> {
-    /// Waits for the end of the client, for the deadline, or for somebody's stop.
-    fn watch(&self) -> Watched {
-        let mut deadline = self.client.clock.begun() + self.timeout;
-        let mut record = RecordEvidence::NotNeeded;
+    /// From the first step to the last.
+    fn live(&mut self) -> Known {
+        let mut step = Step::begin();
         loop {
-            match self.client.next(deadline) {
-                Wake::Exited(client) => {
-                    return Watched {
-                        client,
-                        stopping: Stopping::No,
-                        record: RecordEvidence::NotNeeded,
-                    };
-                }
-                Wake::Stop(cause) => return self.stop(cause, record),
-                Wake::Time => {
-                    record = self.ask();
-                    match self.later_deadline(&record) {
-                        Some(later) => deadline = later,
-                        None => return self.stop(StopCause::Deadline, record),
-                    }
-                }
+            match self.take(step) {
+                ControlFlow::Continue(next) => step = next,
+                ControlFlow::Break(known) => return known,
             }
         }
     }
 
+    fn take(&mut self, step: Step) -> ControlFlow<Known, Step> {
+        let (engine, client, name) = (self.engine, self.client, self.tag.container());
+        ControlFlow::Continue(match step {
+            Step::Watch(watch) => watch.woken(client.next(self.deadline)),
+            Step::AskStart => {
+                let record = self.ask();
+                let due = self.due(&record);
+                Step::after_question(record, due)
+            }
+            Step::Kill(kill) => {
+                let first = || Instant::now() + engine.patience().stoppable;
+                self.stop.until.get_or_insert_with(first);
+                kill.answered(engine.kill(&name).ok().as_ref())
+            }
+            Step::Pause(pause) => pause.over(client.exited_within(self.stop.next_pause())),
+            Step::Remove(remove) => {
+                let answer = engine.remove(&name).ok();
+                remove.answered(answer.as_ref(), self.stop.time())
+            }
+            Step::AwaitEnd(end) => end.over(client.exited_within(engine.patience().client)),
+            Step::Abandon(abandon) => {
+                client.kill();
+                client.exited_within(CLIENT_GRACE);
+                abandon.over()
+            }
+            Step::Listen(listen) => listen.heard(self.words()),
+            Step::AskRecord(ask) => ask.told(self.ask()),
+            Step::CleanUp(clean) => {
+                let fate = ensure_gone(engine, &name, clean.race);
+                clean.over(fate)
+            }
+            Step::Done(known) => return ControlFlow::Break(known),
+        })
+    }
+
     /// The program's time begins with its container's start, which only the engine knows. It is
     /// asked once the time since the spawn is over, so that a run in time costs no question.
-    fn later_deadline(&self, record: &RecordEvidence) -> Option<Instant> {
-        let RecordEvidence::Known(record) = record else { return None };
+    fn due(&mut self, record: &RecordEvidence) -> Due {
+        let RecordEvidence::Known(record) = record else { return Due::Now };
         let now = Instant::now();
         let later = match self.client.clock.start(record, now) {
             Start::At(start) => start + self.timeout,
             Start::Never if now < self.start_bound() => now + START_POLL,
             Start::Never => now,
         };
-        (later > now).then_some(later)
+        if later <= now {
+            return Due::Now;
+        }
+        self.deadline = later;
+        Due::Later
     }
 
     fn start_bound(&self) -> Instant {
         self.client.clock.begun() + self.timeout + self.engine.patience().start
-    }
-
-    /// Kills the container until its client ends; a client that does not is killed itself.
-    fn stop(&self, cause: StopCause, record: RecordEvidence) -> Watched {
-        let waits = self.engine.patience();
-        let patience = Instant::now() + waits.stoppable;
-        let mut pause = FIRST_PAUSE;
-        while Instant::now() < patience {
-            match self.end_container(pause) {
-                Ok(Ended::ByItself(client)) => {
-                    return Watched { client, stopping: Stopping::TooLate(cause), record };
-                }
-                Ok(Ended::Killed) => match self.client.exited_within(waits.client) {
-                    Some(client) => {
-                        return Watched { client, stopping: Stopping::Killed(cause), record };
-                    }
-                    None => break,
-                },
-                Ok(Ended::NotYet) => pause = (pause * 2).min(KILL_POLL),
-                Err(_) => break,
-            }
-        }
-        self.client.kill();
-        self.client.exited_within(CLIENT_GRACE);
-        Watched { client: ClientEnd::Lost, stopping: Stopping::Unconfirmed(cause), record }
-    }
-
-    /// One attempt to end the container.
-    fn end_container(&self, pause: Duration) -> Result<Ended, CommandError> {
-        let name = self.tag.container();
-        if let KillAnswer::Killed = self.engine.kill(&name)? {
-            return Ok(Ended::Killed);
-        }
-        // It is not there yet, or not any more: then the client ends by itself.
-        if let Some(client) = self.client.exited_within(pause) {
-            return Ok(Ended::ByItself(client));
-        }
-        // Or it was made and never started: then it cannot be killed, only removed.
-        Ok(match self.engine.remove(&name)? {
-            RemoveAnswer::Removed => Ended::Killed,
-            RemoveAnswer::Absent | RemoveAnswer::InProgress | RemoveAnswer::Refused(_) => {
-                Ended::NotYet
-            }
-        })
     }
 
     fn ask(&self) -> RecordEvidence {
@@ -301,56 +282,25 @@ impl Supervisor<'_> {
         record.died == Some(KILLED) && self.oom_kills.struck_since(record.id)
     }
 
-    /// The engine's record, where it can change what is believed.
-    fn record(&self, watched: &Watched) -> RecordEvidence {
-        match (watched.stopping, watched.client) {
-            (Stopping::No, ClientEnd::Exited(0)) if !self.client.stderr.holds() => {
-                RecordEvidence::NotNeeded
-            }
-            // It ended by itself between the deadline and the kill.
-            (Stopping::Killed(StopCause::Deadline), ClientEnd::Exited(code)) if code != KILLED => {
-                self.ask()
-            }
-            // Whose words are they that are held back?
-            (Stopping::Killed(_), ClientEnd::Exited(_))
-                if watched.record == RecordEvidence::NotNeeded && self.client.stderr.holds() =>
-            {
-                self.ask()
-            }
-            // What was learnt at the deadline stands: the kill is what ended it.
-            (Stopping::Killed(_), ClientEnd::Exited(_)) | (Stopping::Unconfirmed(_), _) => {
-                watched.record.clone()
-            }
-            (Stopping::No | Stopping::TooLate(_) | Stopping::Killed(_), _) => self.ask(),
+    /// What the client has said, once its pipes are dry.
+    fn words(&mut self) -> Words {
+        let Client { stdout, stderr, .. } = self.client;
+        self.ended = Some(Instant::now());
+        stdout.wait(LEAK_BOUND);
+        stderr.wait(LEAK_BOUND);
+        let held = stderr.held();
+        match (stderr.holds(), stdout.is_empty()) {
+            (false, _) => Words::Program,
+            (true, true) if Failure::kept_from_asking(&held) => Words::NeverAsked,
+            (true, true) if Failure::is_refusal(&held) => Words::Refused,
+            (true, true | false) => Words::Held,
         }
-    }
-
-    /// A client that ended by itself has seen its container removed; any other may have left it.
-    fn clean_up(&self, watched: &Watched, record: &RecordEvidence) -> Fate {
-        let (left, race) = match record {
-            RecordEvidence::Known(record) => (
-                watched.client == ClientEnd::Lost || record.left_behind(),
-                if record.ran() { CreateRace::Over } else { CreateRace::Open },
-            ),
-            RecordEvidence::NotNeeded => (watched.client == ClientEnd::Lost, CreateRace::Open),
-            RecordEvidence::Unavailable => (!self.never_asked(), CreateRace::Open),
-        };
-        let race = match watched.stopping {
-            Stopping::Killed(_) => CreateRace::Over,
-            Stopping::No | Stopping::TooLate(_) | Stopping::Unconfirmed(_) => race,
-        };
-        if left { ensure_gone(self.engine, &self.tag.container(), race) } else { Fate::Gone }
-    }
-
-    /// Whether the client could not even ask for a container, going by all that it said.
-    fn never_asked(&self) -> bool {
-        self.client.stdout.is_empty() && Failure::kept_from_asking(&self.client.stderr.held())
     }
 
     /// When the program began to print. Where that is unknown, what the client printed is taken
     /// for the program's if it succeeded, and for the engine's if it failed.
-    fn start(&self, watched: &Watched, record: &RecordEvidence, ended: Instant) -> Start {
-        match (record, watched.client) {
+    fn start(&self, client: ClientEnd, record: &RecordEvidence, ended: Instant) -> Start {
+        match (record, client) {
             (RecordEvidence::Known(record), _) => self.client.clock.start(record, ended),
             (RecordEvidence::NotNeeded | RecordEvidence::Unavailable, ClientEnd::Exited(0)) => {
                 Start::At(self.client.clock.begun())
@@ -361,10 +311,15 @@ impl Supervisor<'_> {
     }
 }
 
-/// A removal that the engine confirms is as good as a kill.
-fn confirmed(stopping: Stopping, fate: Fate) -> Stopping {
-    match (stopping, fate) {
-        (Stopping::Unconfirmed(cause), Fate::Gone) => Stopping::Killed(cause),
-        (stopping, Fate::Gone | Fate::Unconfirmed) => stopping,
+impl Attempts {
+    fn next_pause(&mut self) -> Duration {
+        let pause = self.pause;
+        self.pause = (pause * 2).min(KILL_POLL);
+        pause
+    }
+
+    fn time(&self) -> Time {
+        let up = self.until.is_none_or(|until| Instant::now() >= until);
+        if up { Time::Up } else { Time::Left }
     }
 }

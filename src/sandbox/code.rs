@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-
+use crate::digest;
 use crate::language::{self, BYTE_ORDER_MARK};
 
 /// Why a text is not taken for a program.
@@ -43,7 +42,7 @@ impl Code {
         if let Some(offset) = given.iter().position(|&byte| byte == 0) {
             return Err(CodeError::Nul { offset });
         }
-        let sha256 = hex(&Sha256::digest(given));
+        let sha256 = digest::sha256(given);
         let (bytes, changes) = match language::canonical_name(language).as_str() {
             "shell" => for_a_shell(given),
             _ => (given.to_owned(), Vec::new()),
@@ -72,14 +71,6 @@ fn with_line_feeds(given: &[u8]) -> Vec<u8> {
     let next = given.iter().skip(1).map(Some).chain([None]);
     let pairs = given.iter().zip(next).filter(|pair| *pair != (&b'\r', Some(&b'\n')));
     pairs.map(|(&byte, _)| byte).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes everything");
-        text
-    })
 }
 
 #[cfg(test)]

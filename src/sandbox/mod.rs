@@ -8,7 +8,7 @@ mod run;
 
 pub use code::CodeError;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::audit::{AuditError, AuditLog};
@@ -23,6 +23,7 @@ use crate::plan::{CheckedPolicy, Refusal};
 use crate::policy::{PolicyError, SandboxPolicy};
 use crate::pool::{Pool, Size};
 use crate::runner::{Live, Stopper};
+use crate::sweep::{Rhythm, Sweeper};
 use crate::tag::{Owner, RunTag};
 use crate::watchdog::Watchdog;
 use code::Code;
@@ -36,6 +37,9 @@ pub struct Sandbox {
     owner: Owner,
     audit: Option<AuditLog>,
     images: Shelf,
+    sweeps: Option<Rhythm>,
+    /// Sweeps for as long as it is here.
+    sweeper: OnceLock<Sweeper>,
 }
 
 /// An engine, and what guards its containers.
@@ -127,6 +131,8 @@ impl Sandbox {
             owner: Owner::this_process(),
             audit: None,
             images: Shelf::default(),
+            sweeps: None,
+            sweeper: OnceLock::new(),
         })
     }
 
@@ -141,6 +147,19 @@ impl Sandbox {
     pub fn with_patience(self, patience: Patience) -> Self {
         let host = self.host.map(|host| Host::new(host.engine.with_patience(patience)));
         Self { host, ..self }
+    }
+
+    /// Removes what dead processes left on the engine, in the background, from the first run on
+    /// for as long as the sandbox lives. No run waits for it.
+    #[must_use]
+    pub fn with_sweeps(self, rhythm: Rhythm) -> Self {
+        Self { sweeps: Some(rhythm), ..self }
+    }
+
+    fn begin_to_sweep(&self) {
+        if let (Some(rhythm), Ok(host)) = (self.sweeps, &self.host) {
+            self.sweeper.get_or_init(|| Sweeper::start(host.engine.clone(), rhythm));
+        }
     }
 
     /// Keeps parked containers ready for each language in use, as many as the policy's `warm`
@@ -224,6 +243,7 @@ impl Sandbox {
         let limit = self.policy.policy().max_code_bytes;
         let code = Code::new(request.language, request.code, limit)?;
         let pending = self.audit.as_ref().map(AuditLog::prepare).transpose()?;
+        self.begin_to_sweep();
         let run = Run { sandbox: self, plan, code, notice: None };
         let Request { live, progress, stopper, language: _, code: _, timeout: _ } = request;
         let outcome = run.execute(&Watch { live, progress, stopper });

@@ -28,7 +28,7 @@ while read -r what name; do
 done
 [ -n "${live# }" ] || exit 0
 for attempt in 1 2 3 4 5 6 7 8 9 10 11 12; do
-  "$0" rm --force $live >/dev/null 2>&1 </dev/null
+  "$0" "$@" $live >/dev/null 2>&1 </dev/null
   sleep 0.25
 done
 "#;
@@ -87,11 +87,10 @@ impl Watchdog {
     }
 
     fn start(&self) -> io::Result<Process> {
-        let program = self.engine.facts().program.as_str();
-        let line = CommandLine {
-            env: self.engine.facts().env.clone(),
-            ..CommandLine::new("sh", ["-c", SCRIPT, program])
-        };
+        let facts = self.engine.facts();
+        let remove = facts.kind.remove_command().iter().copied();
+        let script = ["-c", SCRIPT, facts.program.as_str()].into_iter().chain(remove);
+        let line = CommandLine { env: facts.env.clone(), ..CommandLine::new("sh", script) };
         let mut child = line
             .to_command()
             .stdin(Stdio::piped())

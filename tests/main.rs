@@ -2,6 +2,7 @@
 
 mod audit;
 mod audit_chain;
+mod doctor;
 mod environment;
 mod examples;
 mod explain;
@@ -11,9 +12,12 @@ mod input;
 mod mcp;
 mod output;
 mod packaging;
+mod podman;
 mod policy_cli;
 mod readme;
 mod real;
+mod runsc;
+mod seccomp;
 mod stand_in;
 mod stop;
 mod support;

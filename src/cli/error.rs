@@ -17,7 +17,6 @@ use crate::names::ImageRef;
 use crate::plan::Refusal;
 use crate::policy::PolicyError;
 use crate::sandbox::{CodeError, ExplainError, RunError};
-use crate::sandbox::{ExplainError, RunError};
 use crate::verify::VerifyError;
 
 /// What a usage error, a refused policy and an unreadable file exit with.

@@ -12,7 +12,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use super::CliError;
 use crate::language::canonical_name;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
-use crate::policy::{EngineChoice, PolicyError, PullPolicy, SandboxPolicy, WorkDir};
+use crate::policy::{EngineChoice, PolicyError, PullPolicy, SandboxPolicy, SeccompChoice, WorkDir};
 
 /// No policy is longer.
 const MOST_POLICY_BYTES: u64 = 1 << 20;
@@ -63,6 +63,9 @@ pub(super) struct PolicyArgs {
     /// Run under this OCI runtime, such as runsc.
     #[arg(long, value_name = "NAME")]
     runtime: Option<RuntimeName>,
+    /// Which system calls are allowed: default, strict, or those of the profile at this path.
+    #[arg(long, value_name = "PROFILE")]
+    seccomp: Option<String>,
     /// Which engine: auto, docker, podman, nerdctl or a program's path.
     #[arg(long, value_name = "ENGINE")]
     engine: Option<EngineChoice>,
@@ -141,6 +144,7 @@ impl PolicyArgs {
             work_dir,
             allow_network,
             runtime,
+            seccomp,
             engine,
             pull,
             warm,
@@ -168,6 +172,7 @@ impl PolicyArgs {
             flag("work-dir", Some(format!("{}:{mode}", absolute(&path)?)));
         }
         flag("runtime", said(runtime.as_ref()));
+        flag("seccomp", seccomp.as_deref().map(|said| whole_profile(said, &absolute)).transpose()?);
         flag("engine", said(engine.as_ref()));
         flag("pull", pull.map(|pull| pull_name(pull).to_owned()));
         flag("warm", warm.map(|warm| warm.to_string()));
@@ -192,6 +197,7 @@ impl PolicyArgs {
             work_dir,
             allow_network,
             runtime,
+            seccomp,
             engine,
             pull,
             warm,
@@ -212,6 +218,9 @@ impl PolicyArgs {
         policy.runtime = runtime.or(policy.runtime.take());
         if let Some(said) = work_dir {
             policy.work_dir = Some(parse_work_dir(&said)?);
+        }
+        if let Some(said) = seccomp {
+            policy.seccomp = parse_profile(&said)?;
         }
         Ok(())
     }
@@ -265,6 +274,27 @@ fn parse_work_dir(said: &str) -> Result<WorkDir, CliError> {
 /// parser of paths refuses; it is the same as none.
 pub(super) fn path_or_nothing() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
+}
+
+/// A relative path is one of the working directory.
+fn parse_profile(said: &str) -> Result<SeccompChoice, CliError> {
+    let whole = |path: &Path| {
+        let path = std::path::absolute(path);
+        let path = path.map_err(|source| CliError::Read { path: PathBuf::from(said), source })?;
+        path.into_os_string().into_string().map_err(|path| CliError::NotText { path: path.into() })
+    };
+    whole_profile(said, whole)?.parse().map_err(CliError::Policy)
+}
+
+/// The names of profiles stay as they are; paths become whole.
+fn whole_profile(
+    said: &str,
+    absolute: impl Fn(&Path) -> Result<String, CliError>,
+) -> Result<String, CliError> {
+    match said {
+        "" | "default" | "strict" => Ok(said.to_owned()),
+        path => absolute(Path::new(path)),
+    }
 }
 
 fn parse_env(said: &str) -> Result<(EnvName, String), String> {

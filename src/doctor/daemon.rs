@@ -66,11 +66,11 @@ fn client_version(kind: EngineKind, version: &Value) -> Finding {
 
 fn engine_version(kind: EngineKind, version: &Value) -> Finding {
     if kind.memory_kills() == MemoryKills::Unrecorded {
-        return Finding::weak(
+        return Finding::note(
             "engine-version",
-            "podman does not record that a program was killed for its memory: the verdict is then \
-             `error` with exit code 137, not `out_of_memory`",
-            "use Docker where the difference matters",
+            "podman does not record that a program was killed for its memory; das asks this \
+             machine's kernel, which knows where podman runs on this machine",
+            "where it runs elsewhere, exit code 137 of verdict `error` may be such a kill",
         );
     }
     let Some(text) = text(version, "/Server/Version") else {

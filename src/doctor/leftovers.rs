@@ -36,13 +36,16 @@ fn judge(engine: &Engine, listed: &str, now: u64) -> Finding {
         let at_work = if alive == 0 { String::new() } else { format!(", {alive} at work") };
         return Finding::ok("leftovers", format!("no container of das outlived its time{at_work}"));
     }
-    let found = format!("{} of das outlived their time: {}", count(late.len()), late.join(", "));
-    let fix = format!("`{} rm --force {}` removes them", engine.facts().program, late.join(" "));
+    let found = match late.as_slice() {
+        [one] => format!("1 container of das outlived its time: {one}"),
+        many => {
+            format!("{} containers of das outlived their time: {}", many.len(), many.join(", "))
+        }
+    };
+    let facts = engine.facts();
+    let remove = facts.kind.remove_command().join(" ");
+    let fix = format!("`{} {remove} {}` removes them", facts.program, late.join(" "));
     Finding::weak("leftovers", found, &fix)
-}
-
-fn count(containers: usize) -> String {
-    if containers == 1 { "1 container".to_owned() } else { format!("{containers} containers") }
 }
 
 fn is_name(name: &str) -> bool {

@@ -92,6 +92,14 @@ fn attempt(image: &str, policy: &SandboxPolicy, stopper: &Stopper) -> Result<Out
     sandbox.run(request).map_err(|error| chain(&error))
 }
 
+/// The probe itself prints no errors, so what is on standard error is the engine's too.
+fn warnings(outcome: &Outcome) -> Option<String> {
+    let errors = String::from_utf8_lossy(outcome.stderr.bytes()).into_owned();
+    let errors = errors.lines().map(|line| line.trim_start_matches("WARNING: ").to_owned());
+    let all: Vec<String> = outcome.warnings.iter().cloned().chain(errors.take(5)).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
 fn judge(outcome: &Outcome) -> (Finding, Option<Inside>) {
     const CHECK: &str = "run";
     let image = outcome.image.as_str();
@@ -101,12 +109,10 @@ fn judge(outcome: &Outcome) -> (Finding, Option<Inside>) {
         Finding::weak(CHECK, what, "`das run --json` with a small program shows more")
     };
     let finding = match outcome.verdict {
-        Verdict::Success if outcome.warnings.is_empty() => {
-            Finding::ok(CHECK, format!("a container in {image} took {seconds:.2} s"))
-        }
-        Verdict::Success => {
-            Finding::weak(CHECK, outcome.warnings.join("; "), "mend what the engine warns of")
-        }
+        Verdict::Success => match warnings(outcome) {
+            None => Finding::ok(CHECK, format!("a container in {image} took {seconds:.2} s")),
+            Some(said) => Finding::weak(CHECK, said, "mend what the engine warns of"),
+        },
         Verdict::SandboxError => {
             let (what, fix) = hint.rsplit_once("; ").unwrap_or((hint, "see the engine's own log"));
             Finding::broken(CHECK, what, fix)

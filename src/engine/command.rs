@@ -40,6 +40,8 @@ pub struct CommandLine {
     pub args: Vec<OsString>,
     /// How its environment differs from das's own.
     pub env: EnvChanges,
+    /// The directory in which it runs; das's own where there is none.
+    pub dir: Option<PathBuf>,
 }
 
 impl CommandLine {
@@ -52,6 +54,7 @@ impl CommandLine {
             program: program.into(),
             args: args.into_iter().map(Into::into).collect(),
             env: EnvChanges::default(),
+            dir: None,
         }
     }
 
@@ -61,6 +64,9 @@ impl CommandLine {
     pub fn to_command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args).process_group(0);
+        if let Some(dir) = &self.dir {
+            command.current_dir(dir);
+        }
         for name in &self.env.unset {
             command.env_remove(name);
         }

@@ -3,7 +3,7 @@
 //! It knows how to ask and how to read the answers. What the answers mean for a run is not its
 //! business.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub mod command;
 pub mod find;
@@ -59,6 +59,24 @@ impl EngineKind {
         match self {
             Self::Podman => MemoryKills::Unrecorded,
             Self::Docker | Self::Nerdctl => MemoryKills::Recorded,
+        }
+    }
+
+    /// The command that removes containers at once, running or not. Podman would first ask their
+    /// programs to end, and wait.
+    pub const fn remove_command(self) -> &'static [&'static str] {
+        match self {
+            Self::Podman => &["rm", "--force", "--time", "0"],
+            Self::Docker | Self::Nerdctl => &["rm", "--force"],
+        }
+    }
+
+    /// The directory in which containers are run, where das's own will not do. Podman's monitor
+    /// leaves a file named `oom` in its working directory; in this one nobody can.
+    pub fn run_dir(self) -> Option<PathBuf> {
+        match self {
+            Self::Podman if cfg!(target_os = "linux") => Some(PathBuf::from("/proc")),
+            Self::Docker | Self::Podman | Self::Nerdctl => None,
         }
     }
 

@@ -55,7 +55,8 @@ impl Engine {
     }
 
     fn remove_any(&self, container: &str) -> Result<RemoveAnswer, CommandError> {
-        let finished = self.command(["rm", "--force", container]).run(self.patience().stop)?;
+        let remove = self.facts().kind.remove_command().iter().copied();
+        let finished = self.command(remove.chain([container])).run(self.patience().stop)?;
         Ok(read_removal(self.facts().kind, &finished))
     }
 

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::PathBuf;
 
 use super::{Network, Plan};
 use crate::engine::Facts;
@@ -17,6 +18,7 @@ use crate::work_dir::{self, Access};
 pub struct Argv {
     program: String,
     env: EnvChanges,
+    dir: Option<PathBuf>,
     lines: Vec<Line>,
     command: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl Argv {
         Self {
             program: facts.program.clone(),
             env,
+            dir: facts.kind.run_dir(),
             lines: lines.0,
             command: command.map(str::to_owned).collect(),
         }
@@ -66,6 +69,7 @@ impl Argv {
     pub fn command_line(&self) -> CommandLine {
         CommandLine {
             env: self.env.clone(),
+            dir: self.dir.clone(),
             ..CommandLine::new(&self.program, self.words().skip(1))
         }
     }
@@ -100,6 +104,7 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
         network,
         user,
         runtime,
+        seccomp,
         mount,
     } = plan;
     if let Some(runtime) = runtime {
@@ -123,6 +128,9 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
     }
     lines.add(Wall::Capabilities, ["--cap-drop", "ALL"]);
     lines.add(Wall::NewPrivileges, ["--security-opt", "no-new-privileges"]);
+    if let Some(profile) = seccomp {
+        lines.add(Wall::Syscalls, ["--security-opt", &format!("seccomp={}", profile.path())]);
+    }
     lines.add(Wall::User, ["--user", &user.to_string()]);
     if let Some(mount) = mount {
         let access = match mount.access() {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::error::Error as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use crate::language::Language;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
 use crate::outcome::hints::Limits;
 use crate::policy::{PolicyError, SandboxPolicy};
+use crate::seccomp::{Profile, SeccompError};
 use crate::walls::evidence::{NetworkPromise, Promised};
 use crate::work_dir::{self, Access, Mount, WorkDirError};
 
@@ -21,6 +23,7 @@ pub mod argv;
 pub struct CheckedPolicy {
     policy: SandboxPolicy,
     mount: Option<Mount>,
+    seccomp: Option<Profile>,
 }
 
 /// Why a policy does not hold on this machine.
@@ -32,6 +35,9 @@ pub enum Refusal {
     /// The work directory is not granted.
     #[error(transparent)]
     WorkDir(#[from] WorkDirError),
+    /// There is no such filter of system calls.
+    #[error(transparent)]
+    Seccomp(#[from] SeccompError),
 }
 
 impl CheckedPolicy {
@@ -41,7 +47,8 @@ impl CheckedPolicy {
         let homes: Vec<PathBuf> = env::home_dir().into_iter().collect();
         let judge = |dir| Mount::judge(dir, policy.user, &homes);
         let mount = policy.work_dir.as_ref().map(judge).transpose()?;
-        Ok(Self { policy, mount })
+        let seccomp = Profile::of(&policy.seccomp)?;
+        Ok(Self { policy, mount, seccomp })
     }
 
     /// The policy as it was given.
@@ -56,7 +63,8 @@ impl CheckedPolicy {
                 .to_owned()
         });
         let mount = self.mount.iter().flat_map(|mount| mount.warnings().iter().cloned());
-        network.into_iter().chain(mount).collect()
+        let loose = self.seccomp.as_ref().and_then(Profile::warning).map(str::to_owned);
+        network.into_iter().chain(mount).chain(loose).collect()
     }
 
     /// What a program in this language is granted. Aliases such as `js` are understood.
@@ -73,12 +81,22 @@ impl CheckedPolicy {
             network: if policy.network { Network::Bridge } else { Network::None },
             user: policy.user,
             runtime: policy.runtime.clone(),
+            seccomp: self.profile()?,
             mount: self.mount.clone(),
             // The owner's variables come last, so that they win.
             env: row.env.into_iter().chain(policy.env.clone()).collect(),
             language: row.name,
             image: row.image,
             command: row.command,
+        })
+    }
+
+    /// Looked at again for each run: a process may outlive the file.
+    fn profile(&self) -> Result<Option<Profile>, PolicyError> {
+        Profile::of(&self.policy.seccomp).map_err(|error| {
+            let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
+            let message = format!("{error}{cause}");
+            PolicyError::Grammar { path: "seccomp".to_owned(), message }
         })
     }
 
@@ -130,6 +148,7 @@ pub struct Plan {
     network: Network,
     user: User,
     runtime: Option<RuntimeName>,
+    seccomp: Option<Profile>,
     mount: Option<Mount>,
 }
 
@@ -192,6 +211,7 @@ impl Plan {
             network,
             user,
             runtime,
+            seccomp: _,
             mount,
         } = self;
         Promised {

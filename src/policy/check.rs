@@ -45,6 +45,12 @@ pub enum PolicyError {
         /// What was given.
         value: String,
     },
+    /// No filter of system calls.
+    #[error("{value:?} is no seccomp profile: expected default, strict or an absolute path")]
+    Seccomp {
+        /// What was given.
+        value: String,
+    },
     /// A language that the policy does not offer.
     #[error("the policy offers no language `{name}`, only {offered}")]
     Language {

@@ -44,7 +44,7 @@ pub enum Nullable {
 }
 
 /// Every key, in the order in which a policy is printed.
-pub const FIELDS: [Field; 20] = [
+pub const FIELDS: [Field; 21] = [
     Field {
         key: "timeout_seconds",
         help: "how long a program may run, in seconds",
@@ -106,6 +106,11 @@ pub const FIELDS: [Field; 20] = [
         key: "runtime",
         help: "OCI runtime that must run the container, such as runsc; refused if the engine lacks it",
         kind: Kind::Text(Nullable::Yes),
+    },
+    Field {
+        key: "seccomp",
+        help: "filter of system calls: default (the engine's), strict (das's shorter list) or the absolute path of a profile",
+        kind: Kind::Text(Nullable::No),
     },
     Field {
         key: "engine",

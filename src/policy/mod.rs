@@ -57,6 +57,8 @@ pub struct SandboxPolicy {
     pub env: BTreeMap<EnvName, String>,
     /// The OCI runtime that must run the container; the engine's default if none.
     pub runtime: Option<RuntimeName>,
+    /// The filter of system calls.
+    pub seccomp: SeccompChoice,
     /// Which docker-compatible program runs containers.
     pub engine: EngineChoice,
     /// One host directory that programs see at `/work`.
@@ -88,6 +90,7 @@ impl Default for SandboxPolicy {
             languages: BTreeMap::new(),
             env: BTreeMap::new(),
             runtime: None,
+            seccomp: SeccompChoice::Default,
             engine: EngineChoice::Auto,
             work_dir: None,
             pull: PullPolicy::Missing,
@@ -145,6 +148,57 @@ pub enum PullPolicy {
     Missing,
     /// Before every run of `das run`, and once for each image in a long-lived process.
     Always,
+}
+
+/// Which system calls programs may make.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum SeccompChoice {
+    /// Those that the engine allows by default.
+    Default,
+    /// Those that Python, Node.js and shells need: das's own, shorter list.
+    Strict,
+    /// Those that the profile at this absolute path allows.
+    Path(PathBuf),
+}
+
+impl FromStr for SeccompChoice {
+    type Err = PolicyError;
+
+    fn from_str(text: &str) -> Result<Self, PolicyError> {
+        match text {
+            "default" => Ok(Self::Default),
+            "strict" => Ok(Self::Strict),
+            path if path.starts_with('/') && !path.chars().any(char::is_control) => {
+                Ok(Self::Path(path.into()))
+            }
+            _ => Err(PolicyError::Seccomp { value: text.to_owned() }),
+        }
+    }
+}
+
+impl TryFrom<String> for SeccompChoice {
+    type Error = PolicyError;
+
+    fn try_from(text: String) -> Result<Self, PolicyError> {
+        text.parse()
+    }
+}
+
+impl From<SeccompChoice> for String {
+    fn from(choice: SeccompChoice) -> Self {
+        choice.to_string()
+    }
+}
+
+impl fmt::Display for SeccompChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Strict => f.write_str("strict"),
+            Self::Path(path) => path.display().fmt(f),
+        }
+    }
 }
 
 /// Which docker-compatible program runs containers.

@@ -60,7 +60,8 @@ pub(super) fn complete(wall: Wall, outside: &Outside) -> bool {
 /// own where das is not in a container.
 pub(super) fn outside() -> Outside {
     let names = ["pid", "net", "ipc", "mnt", "uts"];
-    let links = names.into_iter().filter_map(|name| fs::read_link(format!("/proc/self/ns/{name}")).ok());
+    let links =
+        names.into_iter().filter_map(|name| fs::read_link(format!("/proc/self/ns/{name}")).ok());
     let namespaces = links.map(|link| link.to_string_lossy().into_owned()).collect();
     Outside { namespaces, ..Outside::default() }
 }

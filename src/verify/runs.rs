@@ -202,7 +202,8 @@ impl<'a> Runner<'a> {
         let (sender, ready) = mpsc::channel();
         let stopper = self.stoppers.next();
         thread::scope(|scope| {
-            let live = Live { stdout: Some(Arc::new(Mutex::new(Ready::new(sender)))), stderr: None };
+            let live =
+                Live { stdout: Some(Arc::new(Mutex::new(Ready::new(sender)))), stderr: None };
             let held = scope.spawn(|| self.execute(Run::Peers, &holder, live, stopper.clone()));
             let told = if ready.recv_timeout(READY_BOUND).is_ok() {
                 tell(News::Look(Looks::LogDrivers(self.log_drivers())));
@@ -232,7 +233,8 @@ impl<'a> Runner<'a> {
         let names = self.engine.containers_of(self.own.owner(), Phase::Running);
         let names = names.map_err(|error| error.to_string())?;
         let drivers: Vec<_> = names.iter().map(|name| self.engine.log_driver(name)).collect();
-        let known: Vec<String> = drivers.iter().filter_map(|it| it.as_ref().ok().cloned()).collect();
+        let known: Vec<String> =
+            drivers.iter().filter_map(|it| it.as_ref().ok().cloned()).collect();
         // One that has ended meanwhile cannot be asked any more.
         match drivers.into_iter().find_map(Result::err) {
             Some(error) if known.is_empty() => Err(error.to_string()),
@@ -279,13 +281,9 @@ fn looks_of(run: Run, reason: &str) -> Vec<Looks> {
     match run {
         Run::Facts => vec![Looks::ImageVariables(failed())],
         Run::Time => vec![Looks::StillRunning(failed())],
-        Run::Cpu
-        | Run::Memory
-        | Run::Pids
-        | Run::Output
-        | Run::Leave
-        | Run::Look
-        | Run::Peers => Vec::new(),
+        Run::Cpu | Run::Memory | Run::Pids | Run::Output | Run::Leave | Run::Look | Run::Peers => {
+            Vec::new()
+        }
     }
 }
 

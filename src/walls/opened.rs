@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use super::Wall;
-use crate::policy::SandboxPolicy;
+use crate::policy::{SandboxPolicy, SeccompChoice};
 
 /// One difference between a policy and the defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,7 @@ pub fn changes(policy: &SandboxPolicy) -> Vec<Change> {
         user,
         env,
         runtime,
+        seccomp,
         work_dir,
     } = policy;
     let mut found = Found::default();
@@ -85,6 +86,20 @@ pub fn changes(policy: &SandboxPolicy) -> Vec<Change> {
     if let Some(runtime) = runtime {
         let text = format!("runtime {runtime}: nothing runs without it");
         found.note(Wall::Syscalls, Direction::Changes, text);
+    }
+    match seccomp {
+        SeccompChoice::Default => {}
+        SeccompChoice::Strict => {
+            found.note(
+                Wall::Syscalls,
+                Direction::Tightens,
+                "seccomp strict: das's own, shorter list",
+            );
+        }
+        SeccompChoice::Path(path) => {
+            let text = format!("seccomp {}: what this profile allows", path.display());
+            found.note(Wall::Syscalls, Direction::Changes, text);
+        }
     }
     if let Some(dir) = work_dir {
         let access = if dir.writable { "read and changed" } else { "read" };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use docker_agent_sandbox::SandboxPolicy;
 use docker_agent_sandbox::names::{EnvName, ImageRef, LanguageName};
-use docker_agent_sandbox::policy::{EngineChoice, LanguageRow, PullPolicy, WorkDir};
+use docker_agent_sandbox::policy::{EngineChoice, LanguageRow, PullPolicy, SeccompChoice, WorkDir};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) fn any_policy(
             let (timeout_seconds, memory_mb, cpus, pids_limit, tmpfs_mb, nofile_limit) = limits;
             let (max_output_bytes, max_code_bytes) = sizes;
             let (warm, warm_idle_seconds, max_concurrent) = mcp;
-            let (user, images, runtime, network, pull) = names;
+            let (user, images, (runtime, seccomp), network, pull) = names;
             SandboxPolicy {
                 timeout_seconds,
                 memory_mb,
@@ -36,6 +36,7 @@ pub(crate) fn any_policy(
                 languages,
                 env,
                 runtime: runtime.map(|name| name.parse().expect("a runtime")),
+                seccomp,
                 engine,
                 work_dir,
                 pull,
@@ -61,17 +62,19 @@ fn numbers() -> impl Strategy<Value = (Limits, (u64, u64), (u64, u64, u64))> {
     (limits, (1024..=16_777_216u64, 1..=67_108_864u64), (0..=32u64, 1..=3600u64, 1..=256u64))
 }
 
-type Names = (String, BTreeMap<LanguageName, ImageRef>, Option<String>, bool, PullPolicy);
+type Names =
+    (String, BTreeMap<LanguageName, ImageRef>, (Option<String>, SeccompChoice), bool, PullPolicy);
 
 fn names() -> impl Strategy<Value = Names> {
     let builtin = prop::sample::select(vec!["python", "node", "shell"])
         .prop_map(|name| name.parse().expect("a language"));
     let pull =
         prop::sample::select(vec![PullPolicy::Never, PullPolicy::Missing, PullPolicy::Always]);
+    let seccomp = prop::sample::select(vec![SeccompChoice::Default, SeccompChoice::Strict]);
     (
         "[1-9][0-9]{0,8}:[1-9][0-9]{0,8}",
         btree_map(builtin, image(), 1..=3),
-        option::of("[a-zA-Z0-9][a-zA-Z0-9._-]{0,30}"),
+        (option::of("[a-zA-Z0-9][a-zA-Z0-9._-]{0,30}"), seccomp),
         any::<bool>(),
         pull,
     )

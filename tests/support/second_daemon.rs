@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use wait_timeout::ChildExt as _;
 
@@ -32,11 +32,17 @@ impl SecondDaemon {
     /// A running daemon that has the shell's image.
     #[track_caller]
     pub(crate) fn start() -> Self {
+        // An empty one: the machine's own configuration is not this daemon's.
+        Self::configured(&json!({}))
+    }
+
+    /// The same with this configuration file.
+    #[track_caller]
+    pub(crate) fn configured(config: &Value) -> Self {
         let dir = TempDir::new().expect("a temporary directory");
         let policy = json!({"images": {"shell": Language::Shell.image()}, "pull": "never"});
         fs::write(dir.path().join("policy.json"), policy.to_string()).expect("a fresh directory");
-        // An empty one: the machine's own configuration is not this daemon's.
-        fs::write(dir.path().join("daemon.json"), "{}").expect("a fresh directory");
+        fs::write(dir.path().join("daemon.json"), config.to_string()).expect("a fresh directory");
         let mut daemon = Self { dir, process: None };
         daemon.restart();
         daemon.load(&Language::Shell.image());

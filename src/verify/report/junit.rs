@@ -31,14 +31,12 @@ fn case(finding: &Finding, out: &mut impl Write) -> io::Result<()> {
     match finding.state {
         State::Held => writeln!(out, "      <system-out>{evidence}</system-out>")?,
         State::Open => writeln!(out, r#"      <skipped message="{evidence}"/>"#)?,
-        State::Broken => writeln!(
-            out,
-            r#"      <failure type="broken" message="{evidence}">{stops}</failure>"#
-        )?,
-        State::Unknown => writeln!(
-            out,
-            r#"      <error type="unknown" message="{evidence}">{stops}</error>"#
-        )?,
+        State::Broken => {
+            writeln!(out, r#"      <failure type="broken" message="{evidence}">{stops}</failure>"#)?
+        }
+        State::Unknown => {
+            writeln!(out, r#"      <error type="unknown" message="{evidence}">{stops}</error>"#)?
+        }
     }
     writeln!(out, "    </testcase>")
 }

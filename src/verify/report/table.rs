@@ -19,7 +19,8 @@ pub fn heading(subject: &Subject, out: &mut impl Write) -> io::Result<()> {
     let bold = Style::new().bold();
     let Subject { language, image, engine, runtime } = subject;
     let runtime = runtime.as_ref().map(|name| format!(", runtime {name}")).unwrap_or_default();
-    let text = sanitize::escape(&format!("{language} in {image} on {engine}{runtime}")).into_owned();
+    let text =
+        sanitize::escape(&format!("{language} in {image} on {engine}{runtime}")).into_owned();
     writeln!(out, "{text}\n")?;
     writeln!(out, "{bold}{:<15}{:<9}EVIDENCE{bold:#}", "WALL", "STATE")
 }

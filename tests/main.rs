@@ -18,6 +18,7 @@ mod readme;
 mod real;
 mod runsc;
 mod seccomp;
+mod security;
 mod stand_in;
 mod stop;
 mod support;

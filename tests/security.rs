@@ -40,7 +40,9 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 fn every_test_that_it_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut tests = BTreeSet::new();
-    ["src", "tests"].iter().for_each(|dir| tests_under(&root.join(dir), &mut tests));
+    for dir in ["src", "tests"] {
+        tests_under(&root.join(dir), &mut tests);
+    }
     let named = quoted(section("The promises, and what holds them"));
     let names: Vec<&str> = named.filter(|word| word.contains('_')).collect();
     let missing: Vec<&&str> = names.iter().filter(|name| !tests.contains(**name)).collect();

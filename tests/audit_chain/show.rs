@@ -24,7 +24,7 @@ fn shown(stand_in: &StandIn, args: &[&str]) -> Vec<u64> {
     let (_, stdout, stderr) = show(stand_in, args);
     assert_eq!(stderr, "");
     let numbers = stdout.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    numbers.map(|word| word.parse().unwrap()).collect()
+    numbers.map(|word| word.parse().expect("a number")).collect()
 }
 
 #[test]

@@ -47,6 +47,7 @@ mod digest;
 pub mod doctor;
 pub mod engine;
 pub mod images;
+pub mod junit;
 pub mod language;
 mod mcp;
 pub mod names;

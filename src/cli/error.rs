@@ -109,6 +109,15 @@ pub enum CliError {
     /// Nothing was verified.
     #[error("nothing was verified")]
     Verify(#[source] VerifyError),
+    /// Many programs were named, and standard input among them.
+    #[error("`-` cannot be one of several programs")]
+    StdinAmongFiles,
+    /// A directory has nothing to run.
+    #[error("no program is in `{}`", dir.display())]
+    NoPrograms {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// A file cannot be written.
     #[error("cannot write `{}`", path.display())]
     WriteFile {
@@ -175,7 +184,7 @@ impl CliError {
         Ok(())
     }
 
-    fn exit_code(&self) -> u8 {
+    pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Run(RunError::Audit(_) | RunError::Unrecorded(_))
             | Self::Unrecorded(_)
@@ -199,6 +208,8 @@ impl CliError {
             | Self::Refused(_)
             | Self::Language { .. }
             | Self::NoProgram
+            | Self::StdinAmongFiles
+            | Self::NoPrograms { .. }
             | Self::NotText { .. }
             | Self::Offered(_)
             | Self::Package(_)
@@ -229,24 +240,28 @@ impl CliError {
             Self::Run(RunError::Code(CodeError::TooLong { .. })) => {
                 Some("the policy file may allow more, up to 67108864")
             }
-            Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
-                Some("the policy's `images` and `languages` say what is offered")
-            }
             Self::NoEngine(_) => {
                 Some("install Docker or Podman, or name the program with --engine PATH")
             }
             Self::Image(error) => Some(error.fix()),
             Self::Make(error) => error.fix(),
-            Self::Offered(_) | Self::Verify(VerifyError::Policy(_)) => {
+            Self::Offered(_)
+            | Self::Verify(VerifyError::Policy(_))
+            | Self::Run(RunError::Policy(PolicyError::Language { .. })) => {
                 Some("the policy's `images` and `languages` say what is offered")
             }
             Self::Verify(VerifyError::NoProbes { .. }) => {
                 Some("`-l shell --image IMAGE` verifies any image that has `sh`")
             }
+            Self::NoPrograms { .. } => Some(
+                "programs are told by their endings, such as .py, .js and .sh; what lies deeper is not looked at",
+            ),
             Self::Read { .. }
             | Self::ReadLog(_)
             | Self::ReadStdin(_)
             | Self::Sweep(_)
+            | Self::StdinAmongFiles
+            | Self::WriteFile { .. }
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }
@@ -256,7 +271,6 @@ impl CliError {
             )
             | Self::Explain(_)
             | Self::Verify(VerifyError::Refused(_) | VerifyError::NoEngine(_))
-            | Self::WriteFile { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::NotText { .. }

@@ -21,6 +21,7 @@ mod real;
 mod run_many;
 mod runsc;
 mod seccomp;
+mod security;
 mod stand_in;
 mod stop;
 mod support;

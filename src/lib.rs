@@ -47,6 +47,7 @@ mod digest;
 pub mod doctor;
 pub mod engine;
 pub mod images;
+pub mod junit;
 pub mod language;
 mod mcp;
 pub mod names;
@@ -64,6 +65,7 @@ pub mod verify;
 pub mod walls;
 pub mod watchdog;
 pub mod work_dir;
+mod wrap;
 
 pub use outcome::{Outcome, Verdict};
 pub use policy::SandboxPolicy;

@@ -115,6 +115,15 @@ pub enum CliError {
     /// Nothing was verified.
     #[error("nothing was verified")]
     Verify(#[source] VerifyError),
+    /// Many programs were named, and standard input among them.
+    #[error("`-` cannot be one of several programs")]
+    StdinAmongFiles,
+    /// A directory has nothing to run.
+    #[error("no program is in `{}`", dir.display())]
+    NoPrograms {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// A file cannot be written.
     #[error("cannot write `{}`", path.display())]
     WriteFile {
@@ -181,7 +190,7 @@ impl CliError {
         Ok(())
     }
 
-    fn exit_code(&self) -> u8 {
+    pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Run(RunError::Audit(_) | RunError::Unrecorded(_))
             | Self::Unrecorded(_)
@@ -205,6 +214,8 @@ impl CliError {
             | Self::Refused(_)
             | Self::Language { .. }
             | Self::NoProgram
+            | Self::StdinAmongFiles
+            | Self::NoPrograms { .. }
             | Self::NoCommand { .. }
             | Self::NotText { .. }
             | Self::Offered(_)
@@ -250,10 +261,15 @@ impl CliError {
             Self::Verify(VerifyError::NoProbes { .. }) => {
                 Some("`-l shell --image IMAGE` verifies any image that has `sh`")
             }
+            Self::NoPrograms { .. } => Some(
+                "programs are told by their endings, such as .py, .js and .sh; what lies deeper is not looked at",
+            ),
             Self::Read { .. }
             | Self::ReadLog(_)
             | Self::ReadStdin(_)
             | Self::Sweep(_)
+            | Self::StdinAmongFiles
+            | Self::WriteFile { .. }
             | Self::Refused(_)
             | Self::Package(_)
             | Self::NotMade { .. }
@@ -263,7 +279,6 @@ impl CliError {
             )
             | Self::Explain(_)
             | Self::Verify(VerifyError::Refused(_) | VerifyError::NoEngine(_))
-            | Self::WriteFile { .. }
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::NotText { .. }

@@ -18,6 +18,7 @@ mod policy;
 mod policy_args;
 mod report;
 mod run;
+mod run_many;
 mod signals;
 mod source;
 mod status;

@@ -10,7 +10,7 @@ use signal_hook::consts::SIGPIPE;
 use super::policy_args::{PolicyArgs, path_or_nothing};
 use super::report::{Form, Report};
 use super::source::Source;
-use super::{CliError, Exit, signals, status};
+use super::{CliError, Exit, run_many, signals, status};
 use crate::audit::AuditLog;
 use crate::images::ensure::Progress;
 use crate::outcome::Outcome;
@@ -21,6 +21,8 @@ use crate::sanitize::TerminalWriter;
 use crate::sweep::Rhythm;
 
 /// Run a program in a fresh container and exit as it does.
+///
+/// Of several programs, or a directory of them, each runs in a container of its own, side by side.
 #[derive(Debug, Args)]
 #[command(
     args_override_self = true,
@@ -28,23 +30,32 @@ use crate::sweep::Rhythm;
     echo 'print(sum(range(10)))' | das run -\n  \
     das run job.py --timeout 30 --memory 512\n  \
     das run -c 'console.log(1 + 1)' -l node\n  \
-    das run job.sh --json | jq .verdict\n\n\
+    das run job.sh --json | jq .verdict\n  \
+    das run tests/ --jobs 4 --junit report.xml\n\n\
     Exit codes: the program's own (success, error), 124 timeout, 137 out of memory, 126 or 127 \
     cannot start, 125 sandbox error (Docker, the image or das failed), 128 + signal cancelled, \
-    2 usage or refused policy."
+    2 usage or refused policy. Of several runs the worst counts: sandbox error, then not run, \
+    cannot start, out of memory, timeout, and then the highest code of a program."
 )]
 pub(super) struct RunArgs {
-    /// The program's file, or `-` for standard input.
+    /// The program's file, or `-` for standard input; several files, or a directory, whose programs
+    /// are told by their endings.
     #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// The program itself.
-    #[arg(short, long, value_name = "CODE", conflicts_with = "file")]
+    #[arg(short, long, value_name = "CODE", conflicts_with_all = ["files", "junit"])]
     code: Option<String>,
     /// Its language: python, node, shell or one of the policy's [default: what the file's name or
     /// its `#!` line says, else python].
     #[arg(short, long, value_name = "LANGUAGE")]
-    language: Option<String>,
-    /// Print one JSON object instead of the program's output.
+    pub(super) language: Option<String>,
+    /// Run so many of several programs at once [default: the number of processors].
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) jobs: Option<u16>,
+    /// Write what came of each program to this JUnit file.
+    #[arg(long, value_name = "FILE")]
+    pub(super) junit: Option<PathBuf>,
+    /// Print one JSON object instead of the program's output; of several programs one a line.
     #[arg(long)]
     json: bool,
     /// Print neither status nor hints of the program; warnings and other failures stay.
@@ -54,12 +65,15 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG", value_parser = path_or_nothing())]
     audit_log: Option<PathBuf>,
     #[command(flatten)]
-    policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 }
 
 impl RunArgs {
     pub(super) fn execute(self) -> Result<Exit, CliError> {
-        let source = Source::new(self.file.clone(), self.code.clone())?;
+        if self.is_of_many() {
+            return run_many::execute(&self);
+        }
+        let source = Source::new(self.files.first().cloned(), self.code.clone())?;
         let base = self.policy.resolve()?;
         let code = source.read(&base)?;
         let language = match &self.language {
@@ -103,6 +117,20 @@ impl RunArgs {
         }
     }
 
+    /// Several programs are told of in another way than one, whose output is shown as it comes.
+    fn is_of_many(&self) -> bool {
+        let directory = |path: &PathBuf| path.is_dir();
+        self.files.len() > 1 || self.junit.is_some() || self.files.iter().any(directory)
+    }
+
+    pub(super) fn many_form(&self) -> run_many::Form {
+        match (self.json, self.quiet) {
+            (true, _) => run_many::Form::Json,
+            (false, true) => run_many::Form::Failures,
+            (false, false) => run_many::Form::Lines,
+        }
+    }
+
     fn form(&self, outcome: &Outcome) -> Form {
         if self.json {
             Form::Json
@@ -113,7 +141,7 @@ impl RunArgs {
         }
     }
 
-    fn sandbox(&self, language: &str) -> Result<Sandbox, CliError> {
+    pub(super) fn sandbox(&self, language: &str) -> Result<Sandbox, CliError> {
         let policy = self.policy.resolve_for(language)?;
         let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
         let sandbox = sandbox.with_sweeps(Rhythm::default());

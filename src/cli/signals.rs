@@ -44,12 +44,17 @@ pub(super) fn on_first_signal(act: impl FnOnce(i32) + Send + 'static) -> io::Res
 
 /// Ends the run when nobody reads its output any more, also while it prints nothing.
 pub(super) fn stop_on_closed_output(stopper: &Stopper) {
+    let stopper = stopper.clone();
+    on_closed_output(move || stopper.stop(StopCause::OutputClosed));
+}
+
+/// Calls `act` when nobody reads das's output any more.
+pub(super) fn on_closed_output(act: impl FnOnce() + Send + 'static) {
     let stdout = io::stdout();
     let pipe = fstat(&stdout).map(|stat| FileType::from_raw_mode(stat.st_mode));
     if !matches!(pipe, Ok(FileType::Fifo | FileType::Socket)) {
         return;
     }
-    let stopper = stopper.clone();
     thread::spawn(move || {
         let stdout = io::stdout();
         loop {
@@ -57,8 +62,7 @@ pub(super) fn stop_on_closed_output(stopper: &Stopper) {
             let mut watched = [PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::empty())];
             match poll(&mut watched, None) {
                 Ok(_) if !watched[0].revents().is_empty() => {
-                    stopper.stop(StopCause::OutputClosed);
-                    return;
+                    return act();
                 }
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 // Then the next write tells.

@@ -60,14 +60,20 @@ impl Source {
             Self::Stdin | Self::Inline(_) => None,
         };
         let found = path
-            .and_then(|path| added_language(path, policy))
-            .or_else(|| language::detect(path, code).map(|language| language.name.to_owned()));
+            .and_then(|path| language_of_name(path, policy))
+            .or_else(|| language::detect(None, code).map(|language| language.name.to_owned()));
         match (found, path) {
             (Some(name), _) => Ok(name),
             (None, None) => Ok(DEFAULT_LANGUAGE.to_owned()),
             (None, Some(path)) => Err(CliError::Language { path: path.to_owned() }),
         }
     }
+}
+
+/// What a file's name tells of its language; the policy's own rows win.
+pub(super) fn language_of_name(path: &Path, policy: &SandboxPolicy) -> Option<String> {
+    let builtin = || language::detect(Some(path), b"").map(|language| language.name.to_owned());
+    added_language(path, policy).or_else(builtin)
 }
 
 /// The language whose row in the policy has the file's ending.

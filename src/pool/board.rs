@@ -122,6 +122,9 @@ impl Board {
 impl State {
     /// Says that containers for this plan are wanted.
     pub(super) fn want(&mut self, plan: &Plan) {
+        if self.closing {
+            return;
+        }
         let now = Instant::now();
         match self.shelf(plan) {
             Some(shelf) => shelf.last_used = now,

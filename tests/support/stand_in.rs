@@ -166,6 +166,14 @@ impl StandIn {
         });
     }
 
+    /// Waits until no process is left that knows this stand-in: no client, no watchdog, nothing
+    /// that follows events.
+    #[track_caller]
+    pub(crate) fn wait_until_no_process_is_left(&self) {
+        let dir = self.bin.to_str().expect("a path that is text");
+        self.eventually("the last process's end", || processes_of(dir).is_empty().then_some(()));
+    }
+
     /// Waits until no container is left, in any state.
     #[track_caller]
     pub(crate) fn wait_until_empty(&self) {
@@ -278,6 +286,16 @@ impl Display for Call {
         };
         write!(f, "#{} docker {} ({end})", self.number, self.argv.join(" "))
     }
+}
+
+/// The processes whose command line names this directory.
+fn processes_of(dir: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").expect("a list of the processes");
+    let lines = entries.filter_map(|entry| {
+        let line = fs::read(entry.ok()?.path().join("cmdline")).ok()?;
+        Some(String::from_utf8_lossy(&line).replace('\0', " "))
+    });
+    lines.filter(|line| line.contains(dir)).collect()
 }
 
 /// The compiled stand-in, which `cargo test --test it` alone does not build.

@@ -92,7 +92,8 @@ fn as_text(name: &str, findings: &Findings) -> String {
     let torn =
         findings.torn_end.then(|| "the last line has no end; the next will follow it".into());
     let state = if findings.is_whole() { "whole" } else { "broken" };
-    let state = format!("{state}, {} lines", findings.lines);
+    let plural = if findings.lines == 1 { "" } else { "s" };
+    let state = format!("{state}, {} line{plural}", findings.lines);
     let last = findings.last_sha256.as_ref().map(|sha256| format!("  last {sha256}\n"));
     let lines = faults.chain(more).chain(vouched).chain(torn).chain([state]);
     let lines: Vec<String> = lines.map(|line| format!("{name}: {line}\n")).chain(last).collect();

@@ -68,8 +68,14 @@ impl<'a> Query<'a> {
         call.state.wait(|| {
             let over = self.until.is_some_and(|until| now_nanos() >= until);
             let events = call.store.events()?;
-            self.print(events.get(seen..).unwrap_or_default())
-                .map_err(|error| call.state.failure(call.state.dir(), error))??;
+            match self.print(events.get(seen..).unwrap_or_default()) {
+                Ok(printed) => printed?,
+                // Nobody wants to know any more.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    return Ok(Some(Answer::default()));
+                }
+                Err(error) => return Err(call.state.failure(call.state.dir(), error)),
+            }
             seen = events.len();
             Ok(over.then(Answer::default))
         })

@@ -155,9 +155,6 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason() {
             "error: cannot read `none.py`\n  caused by: No such file or directory (os error 2)\n",
         )
         .status(2);
-    run(&stand_in, &["."])
-        .stderr("error: cannot read `.`\n  caused by: Is a directory (os error 21)\n")
-        .status(2);
 }
 
 #[test]

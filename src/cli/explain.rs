@@ -1,6 +1,6 @@
 //! `das explain`: the exact command that a run would execute.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use clap::Args;
 
@@ -46,22 +46,27 @@ impl ExplainArgs {
         let policy = self.policy.resolve_for(&self.language)?;
         let changes = opened::changes(&policy);
         let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
-        let mut out = anstream::stdout().lock();
+        // For people: with colours where there are any.
+        let mut lesson = anstream::stdout().lock();
         if self.diff {
             let plan = sandbox.policy().plan(&self.language).map_err(CliError::Policy)?;
-            lesson::diff(plan.image().as_str(), &changes, &mut out).map_err(CliError::Write)?;
+            lesson::diff(plan.image().as_str(), &changes, &mut lesson).map_err(CliError::Write)?;
             return Ok(Exit::Code(0));
         }
         let argv = sandbox.explain(&self.language).map_err(CliError::Explain)?;
-        let written = if self.json {
+        if self.why {
+            lesson::why(&argv, &mut lesson).map_err(CliError::Write)?;
+            return Ok(Exit::Code(0));
+        }
+        drop(lesson);
+        let text = if self.json {
             let words: Vec<&str> = argv.words().collect();
-            writeln!(out, "{}", serde_json::to_string(&words).expect("words are plain data"))
-        } else if self.why {
-            lesson::why(&argv, &mut out)
+            serde_json::to_string(&words).expect("words are plain data")
         } else {
-            writeln!(out, "{argv}")
+            argv.to_string()
         };
-        written.map_err(CliError::Write)?;
+        // For shells and programs: not a byte less than what runs.
+        writeln!(io::stdout().lock(), "{text}").map_err(CliError::Write)?;
         Ok(Exit::Code(0))
     }
 }

@@ -17,7 +17,6 @@ mod podman;
 mod policy_cli;
 mod readme;
 mod real;
-mod real;
 mod run_many;
 mod runsc;
 mod seccomp;

@@ -195,6 +195,7 @@ fn the_doctor_finds_podman_usable_and_says_what_differs() {
     let findings = report["findings"].as_array().expect("findings");
     let of = |check: &str| findings.iter().find(|it| it["check"] == check).expect("a finding");
     assert_eq!(of("engine-version")["state"], "note");
+    assert_eq!(of("leftovers")["state"], "ok");
     for check in ["daemon", "run", "limit-memory", "limit-pids", "limit-cpus", "limit-nofile"] {
         assert_eq!(of(check)["state"], "ok", "{}", of(check));
     }

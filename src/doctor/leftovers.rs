@@ -2,20 +2,43 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde_json::Value;
+
 use super::ask::ask;
 use super::finding::Finding;
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineKind};
 use crate::policy::SandboxPolicy;
 use crate::tag::{EXPIRES_LABEL, LABEL};
 
 pub(super) fn check(engine: &Engine, _: &SandboxPolicy) -> Vec<Finding> {
     let filter = format!("label={LABEL}");
-    let format = format!(r#"{{{{.Names}}}} {{{{.Label "{EXPIRES_LABEL}"}}}}"#);
+    let format = match engine.facts().kind {
+        // It cannot be asked for one label.
+        EngineKind::Podman => "json".to_owned(),
+        EngineKind::Docker | EngineKind::Nerdctl => {
+            format!(r#"{{{{.Names}}}} {{{{.Label "{EXPIRES_LABEL}"}}}}"#)
+        }
+    };
     let args = ["ps", "--all", "--filter", &filter, "--format", &format];
-    vec![match ask(engine, &args) {
+    let listed = ask(engine, &args).map(|listed| match engine.facts().kind {
+        EngineKind::Podman => rows_of_podman(&listed),
+        EngineKind::Docker | EngineKind::Nerdctl => listed,
+    });
+    vec![match listed {
         Ok(listed) => judge(engine, &listed, now()),
         Err(silence) => Finding::unknown("leftovers", silence.said),
     }]
+}
+
+/// The same rows as Docker's: each a name and an expiry.
+fn rows_of_podman(listed: &str) -> String {
+    let containers: Vec<Value> = serde_json::from_str(listed).unwrap_or_default();
+    let row = |container: &Value| {
+        let name = container["Names"][0].as_str()?;
+        let expires = container["Labels"][EXPIRES_LABEL].as_str()?;
+        Some(format!("{name} {expires}\n"))
+    };
+    containers.iter().filter_map(row).collect()
 }
 
 fn now() -> u64 {
@@ -51,4 +74,19 @@ fn judge(engine: &Engine, listed: &str, now: u64) -> Finding {
 fn is_name(name: &str) -> bool {
     let id = name.strip_prefix("das-").unwrap_or_default();
     id.len() == 16 && id.chars().all(|c| c.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn podmans_containers_are_read_and_strangers_passed_over() {
+        let listed = format!(
+            r#"[{{"Names": ["das-0123456789abcdef"], "Labels": {{"{EXPIRES_LABEL}": "5"}}}},
+                {{"Names": ["other"], "Labels": null}}, 3]"#
+        );
+        assert_eq!(rows_of_podman(&listed), "das-0123456789abcdef 5\n");
+        assert_eq!(rows_of_podman("garbage"), "");
+    }
 }

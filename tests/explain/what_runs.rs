@@ -66,6 +66,7 @@ fn every_key_of_the_policy_changes_the_command_or_is_das_own_to_enforce() {
         "languages": {"python": {"image": "python:3.12-slim", "command": ["python3", "-"]}},
         "env": {"LANG": "C.UTF-8"},
         "runtime": "runsc",
+        "seccomp": "strict",
         "engine": engine,
         "work_dir": {"path": dir},
         "pull": "never",

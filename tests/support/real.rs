@@ -13,9 +13,6 @@ use super::cli::{Cli, Place};
 use super::language::Language;
 use super::wait::eventually;
 
-/// The label that names a container's process.
-const OWNER_LABEL: &str = "docker-agent-sandbox.owner";
-
 /// The policy file in a home.
 const POLICY: &str = "policy.json";
 
@@ -59,7 +56,7 @@ impl Real {
 
     /// The real Docker CLI.
     pub(crate) fn docker(&self) -> Cli<'_> {
-        Cli::program(self, Path::new("docker"))
+        Cli::program(self, Path::new(&engine()))
     }
 
     /// `das` with a policy that names the images of these tests, so that nothing is pulled.
@@ -116,8 +113,9 @@ impl Real {
 
     #[track_caller]
     fn owned_by(&self, pid: u32, filters: &[&str]) -> Vec<String> {
-        let format = format!(r#"{{{{.Names}}}} {{{{.Label "{OWNER_LABEL}"}}}}"#);
-        let lines = self.containers(&[&["--format", &format], filters].concat());
+        // Podman knows no other way to ask for a label.
+        let format = "{{.Names}} {{.Labels}}";
+        let lines = self.containers(&[&["--format", format], filters].concat());
         let owned = lines.iter().filter_map(|line| line.split_once(' '));
         let owned = owned.filter(|(_, owner)| owner.contains(&format!(".{pid}.")));
         owned.map(|(name, _)| name.to_owned()).collect()
@@ -176,6 +174,11 @@ impl Place for Real {
         let listed = self.docker().args(["ps", "--all"]).output();
         format!("containers of the real daemon:\n{}", listed.stdout_text())
     }
+}
+
+/// The program of the engine that these tests use: docker, or one that is like it.
+fn engine() -> String {
+    env::var("DAS_INTEGRATION_ENGINE").unwrap_or_else(|_| "docker".to_owned())
 }
 
 /// What `changed-docker.sh` reads.

@@ -65,6 +65,7 @@ pub mod verify;
 pub mod walls;
 pub mod watchdog;
 pub mod work_dir;
+mod wrap;
 
 pub use outcome::{Outcome, Verdict};
 pub use policy::SandboxPolicy;

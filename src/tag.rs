@@ -75,6 +75,11 @@ impl RunTag {
         Self { id, owner: owner.to_string(), expires: (now + timeout + GRACE).as_secs() }
     }
 
+    /// The tag of a run that was made before, to ask the engine about it.
+    pub(crate) fn known(owner: &Owner, id: &str) -> Self {
+        Self { id: id.to_owned(), owner: owner.to_string(), expires: 0 }
+    }
+
     /// The random part of the container's name, 16 hexadecimal digits.
     pub fn id(&self) -> &str {
         &self.id

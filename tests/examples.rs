@@ -99,8 +99,12 @@ fn the_wild_examples_are_tamed() {
         let flags = if verdict == "timeout" { ["--timeout", "2"] } else { ["--timeout", "60"] };
         let finished = real.das().args(["run", "--json", &example(name)]).args(flags).output();
         let outcome: serde_json::Value = serde_json::from_slice(&finished.stdout).unwrap();
-        assert_eq!((&outcome["verdict"], finished.code()), (&json!(verdict), Some(code)), "{name}");
-        assert_eq!(outcome["truncated"], name == "output_flood.py", "{name}");
+        assert_eq!(
+            (&outcome["verdict"], finished.code()),
+            (&json!(verdict), Some(code)),
+            "{outcome}"
+        );
+        assert_eq!(outcome["truncated"], name == "output_flood.py", "{outcome}");
     }
 }
 

@@ -45,6 +45,7 @@ fn the_default_policy_has_the_documented_values() {
         "languages": {},
         "env": {},
         "runtime": null,
+        "seccomp": "default",
         "engine": "auto",
         "work_dir": null,
         "pull": "missing",

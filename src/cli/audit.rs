@@ -18,10 +18,10 @@ mod verify;
     das audit verify audit.jsonl\n  \
     das audit show audit.jsonl --last 20\n  \
     das audit show audit.jsonl --code job.py\n\n\
-    `das run --audit-log FILE` and `das mcp --audit-log FILE` write it: one JSON line for each\n\
-    run. `seq` is the line's number, `prev_sha256` the SHA-256 of the line before, without its\n\
-    line feed; the first line of a file has 1 and 64 zeros. A line that a power cut tore stays as\n\
-    it is, and the next record counts it and vouches for its bytes. A log may be renamed at any\n\
+    `das run --audit-log FILE` and `das mcp --audit-log FILE` write it: one JSON line for each \
+    run. `seq` is the line's number, `prev_sha256` the SHA-256 of the line before, without its \
+    line feed; the first line of a file has 1 and 64 zeros. A line that a power cut tore stays as \
+    it is, and the next record counts it and vouches for its bytes. A log may be renamed at any \
     time: the next record begins a new file.")]
 pub(super) struct AuditCommand {
     #[command(subcommand)]

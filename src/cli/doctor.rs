@@ -19,8 +19,8 @@ use crate::runner::Stopper;
     das doctor\n  \
     das doctor --engine podman\n  \
     das doctor --json | jq '.findings[] | select(.state == \"weak\")'\n\n\
-    Each finding is ok, note (could be stronger), weak (a wall is missing or low), broken (nothing\n\
-    can run) or unknown (the check itself failed). Limits are read inside a container that runs\n\
+    Each finding is ok, note (could be stronger), weak (a wall is missing or low), broken (nothing \
+    can run) or unknown (the check itself failed). Limits are read inside a container that runs \
     under the policy; nothing is pulled, changed or removed.\n\n\
     Exit codes: 0 usable, weaknesses or not; 1 not usable; 2 usage or refused policy."
 )]

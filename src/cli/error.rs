@@ -65,6 +65,12 @@ pub enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// das has no such command.
+    #[error("das has no command `{words}`")]
+    NoCommand {
+        /// What was asked for.
+        words: String,
+    },
     /// Neither a file nor code was given.
     #[error("no program to run")]
     NoProgram,
@@ -210,6 +216,7 @@ impl CliError {
             | Self::NoProgram
             | Self::StdinAmongFiles
             | Self::NoPrograms { .. }
+            | Self::NoCommand { .. }
             | Self::NotText { .. }
             | Self::Offered(_)
             | Self::Package(_)
@@ -225,6 +232,7 @@ impl CliError {
     fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Language { .. } => Some("name it with `-l`, such as `-l python`"),
+            Self::NoCommand { .. } => Some("`das --help` lists them"),
             Self::NoProgram => {
                 Some("name a file, or `-` for standard input, or give code with `-c`")
             }

@@ -1,6 +1,6 @@
 //! `das explain`: the exact command that a run would execute.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
 use clap::Args;
 
@@ -8,6 +8,7 @@ use super::policy_args::PolicyArgs;
 use super::{CliError, Exit};
 use crate::language::DEFAULT_LANGUAGE;
 use crate::sandbox::Sandbox;
+use crate::walls::{lesson, opened};
 
 /// Print the exact command line that `das run` would execute, and run nothing.
 #[derive(Debug, Args)]
@@ -16,8 +17,10 @@ use crate::sandbox::Sandbox;
     after_help = "Examples:\n  \
     das explain\n  \
     das explain -l shell --memory 512\n  \
+    das explain --why\n  \
+    das explain --diff --memory 512\n  \
     echo 'echo hi' | sh -c \"$(das explain -l shell)\"\n\n\
-    The command can be pasted into a shell; it reads the program from standard input. Only the\n\
+    The command can be pasted into a shell; it reads the program from standard input. Only the \
     time limit and the output limit are das's own and have no flag."
 )]
 pub(super) struct ExplainArgs {
@@ -27,6 +30,13 @@ pub(super) struct ExplainArgs {
     /// Print the command line as a JSON array of its words.
     #[arg(long)]
     json: bool,
+    /// Print above each flag what it does and how to see it; the command can still be pasted.
+    #[arg(long, conflicts_with = "json")]
+    why: bool,
+    /// Print what plain `docker run -i IMAGE` would have allowed instead, wall by wall, and what
+    /// this policy opens compared with the defaults.
+    #[arg(long, conflicts_with_all = ["json", "why"])]
+    diff: bool,
     #[command(flatten)]
     policy: PolicyArgs,
 }
@@ -34,15 +44,24 @@ pub(super) struct ExplainArgs {
 impl ExplainArgs {
     pub(super) fn execute(self) -> Result<Exit, CliError> {
         let policy = self.policy.resolve_for(&self.language)?;
+        let changes = opened::changes(&policy);
         let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
+        let mut out = anstream::stdout().lock();
+        if self.diff {
+            let plan = sandbox.policy().plan(&self.language).map_err(CliError::Policy)?;
+            lesson::diff(plan.image().as_str(), &changes, &mut out).map_err(CliError::Write)?;
+            return Ok(Exit::Code(0));
+        }
         let argv = sandbox.explain(&self.language).map_err(CliError::Explain)?;
-        let text = if self.json {
+        let written = if self.json {
             let words: Vec<&str> = argv.words().collect();
-            serde_json::to_string(&words).expect("words are plain data")
+            writeln!(out, "{}", serde_json::to_string(&words).expect("words are plain data"))
+        } else if self.why {
+            lesson::why(&argv, &mut out)
         } else {
-            argv.to_string()
+            writeln!(out, "{argv}")
         };
-        writeln!(io::stdout().lock(), "{text}").map_err(CliError::Write)?;
+        written.map_err(CliError::Write)?;
         Ok(Exit::Code(0))
     }
 }

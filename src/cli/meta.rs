@@ -26,16 +26,25 @@ impl CompletionsArgs {
     }
 }
 
-/// Print the manual page, in roff.
+/// Print a manual page, in roff: das's own, or a command's.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  das man | man -l -")]
-pub(super) struct ManArgs {}
+#[command(after_help = "Examples:\n  das man | man -l -\n  das man image build | man -l -")]
+pub(super) struct ManArgs {
+    /// The command, such as `run` or `image build`.
+    command: Vec<String>,
+}
 
 impl ManArgs {
-    #[expect(clippy::unused_self, reason = "every command is executed the same way")]
-    pub(super) fn execute(&self, command: &clap::Command) -> Result<Exit, CliError> {
+    pub(super) fn execute(&self, das: &clap::Command) -> Result<Exit, CliError> {
+        let mut command = das.clone().disable_help_subcommand(true);
+        command.build();
+        for name in &self.command {
+            let found = command.find_subcommand(name).cloned();
+            command = found.ok_or_else(|| CliError::NoCommand { words: self.command.join(" ") })?;
+        }
+        let title = command.get_display_name().unwrap_or("das").to_owned();
         let mut page = Vec::new();
-        clap_mangen::Man::new(command.clone()).render(&mut page).map_err(CliError::Write)?;
+        clap_mangen::Man::new(command).title(title).render(&mut page).map_err(CliError::Write)?;
         io::stdout().lock().write_all(&page).map_err(CliError::Write)?;
         Ok(Exit::Code(0))
     }

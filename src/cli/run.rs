@@ -32,10 +32,10 @@ use crate::sweep::Rhythm;
     das run -c 'console.log(1 + 1)' -l node\n  \
     das run job.sh --json | jq .verdict\n  \
     das run tests/ --jobs 4 --junit report.xml\n\n\
-    Exit codes: the program's own; 124 timeout, 137 out of memory, 126 and 127 it cannot start,\n\
-    125 Docker or das failed, 128 + signal cancelled, 2 usage or refused policy. Of several runs\n\
-    the worst counts: Docker or das failed, then not run, cannot start, out of memory, timeout,\n\
-    and then the highest code of a program."
+    Exit codes: the program's own (success, error), 124 timeout, 137 out of memory, 126 or 127 \
+    cannot start, 125 sandbox error (Docker, the image or das failed), 128 + signal cancelled, \
+    2 usage or refused policy. Of several runs the worst counts: sandbox error, then not run, \
+    cannot start, out of memory, timeout, and then the highest code of a program."
 )]
 pub(super) struct RunArgs {
     /// The program's file, or `-` for standard input; several files, or a directory, whose programs

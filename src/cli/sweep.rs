@@ -21,10 +21,10 @@ const LEFT: u8 = 1;
     after_help = "Examples:\n  \
     das sweep --dry-run\n  \
     das sweep --engine podman --json\n\n\
-    A container goes when the process that it belongs to, on this machine, is gone. One of\n\
-    another machine or boot, or of a das in a container, goes ten minutes after it has expired.\n\
+    A container goes when the process that it belongs to, on this machine, is gone. One of \
+    another machine or boot, or of a das in a container, goes ten minutes after it has expired. \
     Nothing else is touched. `das run` and `das mcp` sweep too, in the background.\n\n\
-    Exit codes: 0 nothing is left behind, 1 something could not be removed, 2 usage,\n\
+    Exit codes: 0 nothing is left behind, 1 something could not be removed, 2 usage, \
     125 the engine cannot be asked."
 )]
 pub(super) struct SweepArgs {

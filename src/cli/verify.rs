@@ -25,9 +25,9 @@ const NOT_HELD: u8 = 1;
     das verify --only network --only memory\n  \
     das verify -l shell --image busybox:1.37\n  \
     das verify --policy policy.json --json | jq .holds\n\n\
-    HELD: the kernel itself refused, or the limit struck. BROKEN: it did not. OPEN: the policy\n\
+    HELD: the kernel itself refused, or the limit struck. BROKEN: it did not. OPEN: the policy \
     says so. UNKNOWN: nobody can say, for the reason given.\n\n\
-    Exit codes: 0 all that the policy promises holds, 1 some wall is BROKEN or UNKNOWN,\n\
+    Exit codes: 0 all that the policy promises holds, 1 some wall is BROKEN or UNKNOWN, \
     2 usage or refused policy, 125 there is no engine, 128 + signal cancelled."
 )]
 pub(super) struct VerifyArgs {

@@ -190,7 +190,7 @@ impl Lines {
 /// A shell command, one flag a line, that does the same when it is pasted.
 impl fmt::Display for Argv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.beginning())?;
+        f.write_str(&self.beginning().join(" "))?;
         for line in &self.lines {
             write!(f, " \\\n  {}", shell(&line.words))?;
         }
@@ -199,23 +199,22 @@ impl fmt::Display for Argv {
 }
 
 impl Argv {
-    /// The first line of the shell command: the client's environment, its program, and `run`.
-    pub(crate) fn beginning(&self) -> String {
-        let mut text = String::new();
-        if !self.env.unset.is_empty() {
-            text.push_str("env ");
+    /// The words of the shell command up to `run`: the client's environment and its program.
+    pub(crate) fn beginning(&self) -> Vec<String> {
+        let EnvChanges { set, unset } = &self.env;
+        let mut words = Vec::new();
+        if !unset.is_empty() {
+            words.push("env".to_owned());
         }
-        for name in &self.env.unset {
-            text.push_str(&format!("-u {} ", quote(&name.to_string_lossy())));
+        for name in unset {
+            words.extend(["-u".to_owned(), quote(&name.to_string_lossy())]);
         }
-        for (name, value) in &self.env.set {
-            text.push_str(&format!(
-                "{}={} ",
-                name.to_string_lossy(),
-                quote(&value.to_string_lossy())
-            ));
+        for (name, value) in set {
+            let value = quote(&value.to_string_lossy());
+            words.push(format!("{}={value}", name.to_string_lossy()));
         }
-        format!("{text}{} {SUBCOMMAND}", quote(&self.program))
+        words.extend([quote(&self.program), SUBCOMMAND.to_owned()]);
+        words
     }
 
     /// The last line of the shell command: the image and what runs in it.

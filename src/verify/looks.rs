@@ -1,6 +1,7 @@
 //! What das looks at from outside, and which walls wait for it.
 
 use std::fs;
+use std::time::Duration;
 
 use crate::walls::Wall;
 use crate::walls::evidence::Outside;
@@ -12,6 +13,8 @@ pub(super) enum Looks {
     ImageVariables(Result<Vec<String>, String>),
     /// The log drivers of running containers.
     LogDrivers(Result<Vec<String>, String>),
+    /// How long a container lived that had to be killed, if the engine remembers.
+    Lived(Option<Duration>),
     /// Containers that run after the deadline.
     StillRunning(Result<Vec<String>, String>),
     /// Containers that are left at the end.
@@ -25,6 +28,7 @@ impl Looks {
         match self {
             Self::ImageVariables(names) => outside.image_env = Some(names),
             Self::LogDrivers(drivers) => outside.log_drivers = Some(drivers),
+            Self::Lived(time) => outside.lived = time,
             Self::StillRunning(names) => outside.still_running = Some(names),
             Self::Left(names) => outside.left = Some(names),
             Self::Nothing => {}

@@ -10,7 +10,7 @@ mod report;
 mod runs;
 mod stop;
 
-pub use report::{Finding, Report, State, junit, table};
+pub use report::{Finding, Report, State, Subject, junit, table};
 pub use stop::Stoppers;
 
 use std::collections::{BTreeMap, VecDeque};

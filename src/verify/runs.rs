@@ -17,9 +17,11 @@ use crate::engine::look::Phase;
 use crate::names::ImageRef;
 use crate::outcome::Outcome;
 use crate::outcome::classify::StopCause;
+use crate::plan::CheckedPolicy;
 use crate::policy::SandboxPolicy;
 use crate::runner::{Live, Stopper};
 use crate::sandbox::{Request, RunError, Sandbox};
+use crate::tag::RunTag;
 use crate::walls::Wall;
 use crate::walls::evidence::{Observed, Promised, Run, Told};
 use crate::walls::facts::Facts;
@@ -46,10 +48,10 @@ const REMOVAL_POLL: Duration = Duration::from_millis(50);
 /// Runs probes.
 #[derive(Debug)]
 pub(super) struct Runner<'a> {
-    /// The policy as it is, for the walls that das itself builds.
-    own: Sandbox,
     /// The same walls, with room for what the probes have to say.
     roomy: Sandbox,
+    /// The same, with the policy's own limit of output.
+    narrow: Sandbox,
     engine: Engine,
     promised: Promised,
     language: &'a str,
@@ -64,12 +66,14 @@ impl<'a> Runner<'a> {
         family: Family,
         stoppers: &'a Stoppers,
     ) -> Result<Self, VerifyError> {
-        let own = Sandbox::new(order.policy.clone())?;
-        let roomy = Sandbox::new(roomy(order.policy.clone()))?;
-        let plan = own.policy().plan(&order.language)?;
+        let narrow = Sandbox::new(with_time(order.policy.clone()))?;
+        let roomy = Sandbox::new(with_room(order.policy.clone()))?;
+        // The policy's own deadline, which the probes do not have.
+        let plan = CheckedPolicy::new(order.policy.clone())?.plan(&order.language)?;
         let mut promised = plan.promised(order.policy.max_output_bytes);
         promised.deadline = promised.deadline.min(LONGEST_DEADLINE);
-        let engine = own.engine().map_err(|failure| VerifyError::NoEngine(failure.hint("", "")))?;
+        let engine =
+            roomy.engine().map_err(|failure| VerifyError::NoEngine(failure.hint("", "")))?;
         Ok(Self {
             engine: engine.clone(),
             promised,
@@ -77,8 +81,8 @@ impl<'a> Runner<'a> {
             image: plan.image().clone(),
             family,
             stoppers,
-            own,
             roomy,
+            narrow,
         })
     }
 
@@ -150,9 +154,9 @@ impl<'a> Runner<'a> {
         match run {
             Run::Time => {
                 let timeout = Some(self.promised.deadline);
-                self.own_with_room(code).run(Request { timeout, live, stopper, ..request })
+                self.roomy.run(Request { timeout, live, stopper, ..request })
             }
-            Run::Output => self.own_with_room(code).run(Request { live, stopper, ..request }),
+            Run::Output => self.narrow.run(Request { live, stopper, ..request }),
             Run::Facts
             | Run::Cpu
             | Run::Memory
@@ -163,12 +167,6 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// A policy that takes no program as long as a probe is verified with its other limits.
-    fn own_with_room(&self, code: &str) -> &Sandbox {
-        let fits = code.len() as u64 <= self.own.policy().policy().max_code_bytes;
-        if fits { &self.own } else { &self.roomy }
-    }
-
     /// What das looks at when a run has ended.
     fn looks_after(&self, run: Run, outcome: &Outcome) -> Vec<Looks> {
         match run {
@@ -176,7 +174,10 @@ impl<'a> Runner<'a> {
                 let names = self.engine.image_variables(&outcome.image);
                 vec![Looks::ImageVariables(names.map_err(|error| error.to_string()))]
             }
-            Run::Time => vec![Looks::StillRunning(self.still_running(&outcome.run_id))],
+            Run::Time => vec![
+                Looks::Lived(self.lived(&outcome.run_id)),
+                Looks::StillRunning(self.still_running(&outcome.run_id)),
+            ],
             Run::Cpu
             | Run::Memory
             | Run::Pids
@@ -187,8 +188,14 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// How long the container ran, on the engine's own clock: a busy machine takes its time to
+    /// start one.
+    fn lived(&self, run_id: &str) -> Option<Duration> {
+        self.engine.record(&RunTag::known(self.roomy.owner(), run_id)).ok()?.lifetime()
+    }
+
     fn still_running(&self, run_id: &str) -> Result<Vec<String>, String> {
-        let running = self.engine.containers_of(self.own.owner(), Phase::Running);
+        let running = self.engine.containers_of(self.roomy.owner(), Phase::Running);
         let mut names = running.map_err(|error| error.to_string())?;
         names.retain(|name| name.ends_with(run_id));
         Ok(names)
@@ -230,7 +237,7 @@ impl<'a> Runner<'a> {
 
     /// Where the engine logs what the containers print that run now: one of them at least does.
     fn log_drivers(&self) -> Result<Vec<String>, String> {
-        let names = self.engine.containers_of(self.own.owner(), Phase::Running);
+        let names = self.engine.containers_of(self.roomy.owner(), Phase::Running);
         let names = names.map_err(|error| error.to_string())?;
         let drivers: Vec<_> = names.iter().map(|name| self.engine.log_driver(name)).collect();
         let known: Vec<String> =
@@ -249,7 +256,7 @@ impl<'a> Runner<'a> {
         }
         let until = Instant::now() + REMOVAL_BOUND;
         loop {
-            match self.engine.containers_of(self.own.owner(), Phase::Any) {
+            match self.engine.containers_of(self.roomy.owner(), Phase::Any) {
                 Ok(names) if names.is_empty() || Instant::now() >= until => {
                     self.remove(&names);
                     return Looks::Left(Ok(names));
@@ -268,12 +275,15 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The same walls with room for the probes: none of these limits is a flag of the container.
-fn roomy(mut policy: SandboxPolicy) -> SandboxPolicy {
-    policy.timeout_seconds = PROBE_SECONDS;
-    policy.max_output_bytes = policy.max_output_bytes.max(PROBE_OUTPUT_BYTES);
-    policy.max_code_bytes = policy.max_code_bytes.max(1 << 20);
-    policy
+/// The same walls with time and room for the probes: none of these limits is a flag.
+fn with_room(policy: SandboxPolicy) -> SandboxPolicy {
+    let max_output_bytes = policy.max_output_bytes.max(PROBE_OUTPUT_BYTES);
+    SandboxPolicy { max_output_bytes, ..with_time(policy) }
+}
+
+fn with_time(policy: SandboxPolicy) -> SandboxPolicy {
+    let max_code_bytes = policy.max_code_bytes.max(1 << 20);
+    SandboxPolicy { timeout_seconds: PROBE_SECONDS, max_code_bytes, ..policy }
 }
 
 fn looks_of(run: Run, reason: &str) -> Vec<Looks> {

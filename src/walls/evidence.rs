@@ -133,6 +133,8 @@ pub struct Outside {
     pub image_env: Option<Result<Vec<String>, String>>,
     /// The log drivers of running containers, as the engine names them.
     pub log_drivers: Option<Result<Vec<String>, String>>,
+    /// How long the container lived that had to be killed, if the engine remembers.
+    pub lived: Option<Duration>,
     /// Containers that run after the deadline.
     pub still_running: Option<Result<Vec<String>, String>>,
     /// Containers of this process that are left at the end, in any state.

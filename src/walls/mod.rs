@@ -10,6 +10,7 @@ use std::str::FromStr;
 pub mod evidence;
 pub mod facts;
 mod judge;
+pub mod lesson;
 pub mod opened;
 pub mod probes;
 mod table;
@@ -175,3 +176,6 @@ pub fn controls() -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

@@ -106,6 +106,7 @@ pub fn changes(policy: &SandboxPolicy) -> Vec<Change> {
         let text = format!("work_dir: {} can be {access}", dir.path.display());
         found.note(Wall::Host, Direction::Opens, text);
     }
+    found.0.sort_by_key(|change| change.wall);
     found.0
 }
 
@@ -150,9 +151,9 @@ mod tests {
         assert_eq!(
             told(json),
             [
+                "network opens: network true: everything can be reached",
                 "memory opens: memory_mb 512, default 256",
                 "cpu tightens: cpus 0.25, default 0.5",
-                "network opens: network true: everything can be reached",
                 "environment opens: env: programs see KEY",
             ]
         );

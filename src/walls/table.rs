@@ -136,7 +136,13 @@ pub const WALLS: [Row; 18] = [
         stops: "A fork bomb stops at the limit, and this machine does not feel it.",
         open: "As many processes and threads as the policy grants.",
         plain: "start processes until this machine has none left to give",
-        flags: &[flag("--pids-limit", "a fork bomb stops here")],
+        flags: &[
+            flag("--pids-limit", "a fork bomb stops here"),
+            flag(
+                "--ulimit nproc=",
+                "what this user may be granted, where the engine has to be told",
+            ),
+        ],
         mechanism: None,
         probe: Probe { runs: &[Run::Facts, Run::Pids], judge: judge::pids },
     },

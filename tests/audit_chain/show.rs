@@ -24,7 +24,7 @@ fn shown(stand_in: &StandIn, args: &[&str]) -> Vec<u64> {
     let (_, stdout, stderr) = show(stand_in, args);
     assert_eq!(stderr, "");
     let numbers = stdout.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    numbers.map(|word| word.parse().unwrap()).collect()
+    numbers.map(|word| word.parse().expect("a number")).collect()
 }
 
 #[test]
@@ -44,7 +44,10 @@ fn the_filters_choose() {
     assert_eq!(shown(&stand_in, &["--verdict", "error", "--verdict", "success"]), [1, 2, 3]);
     assert_eq!(shown(&stand_in, &["--language", "py", "--last", "2"]), [2, 3]);
     assert_eq!(shown(&stand_in, &["--since", "1h", "--until", "2999-01-01"]), [1, 2, 3]);
-    assert_eq!(show(&stand_in, &["--since", "2999-01-01"]), (Some(1), "".into(), "".into()));
+    assert_eq!(
+        show(&stand_in, &["--since", "2999-01-01"]),
+        (Some(1), String::new(), String::new())
+    );
     assert_eq!(show(&stand_in, &["--language", "node"]).0, Some(1));
 }
 
@@ -63,7 +66,10 @@ fn whether_a_program_ever_ran_here_is_told_by_its_digest() {
 fn json_is_the_line_itself() {
     let stand_in = recorded();
     let second = lines(&stand_in).remove(1) + "\n";
-    assert_eq!(show(&stand_in, &["--json", "--verdict", "error"]), (Some(0), second, "".into()));
+    assert_eq!(
+        show(&stand_in, &["--json", "--verdict", "error"]),
+        (Some(0), second, String::new())
+    );
 }
 
 #[test]

@@ -108,11 +108,11 @@ fn what_cannot_be_read_is_an_error_and_no_finding() {
 fn a_file_without_an_end_is_checked_in_bounded_memory() {
     let stand_in = recorded();
     let mut file = fs::OpenOptions::new().append(true).open(log(&stand_in)).unwrap();
-    // A sparse file of 128 MB that holds no line feed.
-    file.set_len(128 << 20).unwrap();
+    // A sparse file of 32 MB that holds no line feed.
+    file.set_len(32 << 20).unwrap();
     file.flush().unwrap();
     let limit = format!(
-        "ulimit -v 100000; exec {} audit verify {}",
+        "ulimit -v 30000; exec {} audit verify {}",
         env!("CARGO_BIN_EXE_das"),
         log(&stand_in).display()
     );

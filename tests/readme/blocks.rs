@@ -95,15 +95,23 @@ fn comparable(text: &str) -> Vec<String> {
     text.lines().map(|line| redact_values(line.trim_end())).collect()
 }
 
-/// Values of these names, up to the end of the word, and how long an image took to make.
+/// Their values differ from run to run.
+const NAMES: [&str; 6] = [
+    "duration_seconds\":",
+    "timeout_seconds\":",
+    "run_id\":",
+    "code_sha256\":",
+    "timestamp\":",
+    ".expires=",
+];
+
+/// Without the values of these names, up to the end of the word, and without how long an image took to make.
 fn redact_values(line: &str) -> String {
     if let Some((made, _)) =
         line.strip_prefix("[sandbox] made from ").and_then(|it| it.split_once(" in "))
     {
         return format!("[sandbox] made from {made}");
     }
-    const NAMES: [&str; 5] =
-        ["duration_seconds\":", "run_id\":", "code_sha256\":", "timestamp\":", ".expires="];
     let mut line = line.to_owned();
     for name in NAMES {
         if let Some((before, after)) = line.split_once(name) {

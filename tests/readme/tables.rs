@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use docker_agent_sandbox::SandboxPolicy;
 use docker_agent_sandbox::outcome::VERDICTS;
 use docker_agent_sandbox::policy::fields::{FIELDS, Field, Kind};
+use docker_agent_sandbox::walls::{Row, WALLS};
 use serde_json::Value;
 
 use super::readme;
@@ -19,6 +20,15 @@ fn the_table_of_verdicts_is_the_codes() {
     let mut table = "| verdict | when | `das run` exits with |\n|---|---|---|\n".to_owned();
     for (_, name, when, exit) in VERDICTS {
         writeln!(table, "| `{name}` | {when} | {exit} |").expect("a growing text");
+    }
+    is_in_the_readme(&table);
+}
+
+#[test]
+fn the_table_of_walls_is_the_codes() {
+    let mut table = "| wall | what it stops | what it leaves open |\n|---|---|---|\n".to_owned();
+    for Row { name, stops, open, .. } in WALLS {
+        writeln!(table, "| `{name}` | {stops} | {open} |").expect("a growing text");
     }
     is_in_the_readme(&table);
 }

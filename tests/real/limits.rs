@@ -83,7 +83,7 @@ fn tmp_is_as_large_as_the_policy_says_and_counts_as_memory() {
 fn an_infinite_loop_ends_at_its_deadline_with_what_it_printed() {
     for language in Language::ALL {
         let code = language.prints("before") + language.never_ends();
-        let (outcome, exit) = run(language, &code, &["--timeout", "1.5"]);
+        let (outcome, exit) = run(language, &code, &["--timeout", "4"]);
         let told = (&outcome["verdict"], &outcome["timed_out"], &outcome["exit_code"], exit);
         assert_eq!(told, (&json!("timeout"), &json!(true), &Value::Null, 124), "{outcome}");
         assert_eq!(outcome["stdout"], "before\n");
@@ -94,7 +94,7 @@ fn an_infinite_loop_ends_at_its_deadline_with_what_it_printed() {
 #[ignore = "needs Docker: endless output on both streams"]
 fn a_flood_is_capped_on_both_streams_and_ends_at_its_deadline() {
     for language in Language::ALL {
-        let flags = ["--timeout", "2", "--max-output", "2048"];
+        let flags = ["--timeout", "4", "--max-output", "2048"];
         let (outcome, _) = run(language, language.floods(), &flags);
         assert_eq!((&outcome["verdict"], &outcome["truncated"]), (&json!("timeout"), &json!(true)));
         for (stream, letter) in [("stdout", 'o'), ("stderr", 'e')] {

@@ -42,11 +42,12 @@ impl Language {
         env::var(variable).unwrap_or_else(|_| self.default_image().to_owned())
     }
 
-    /// A policy that names these images.
+    /// A policy that names these images, with time enough on a busy machine.
     pub(crate) fn policy() -> Value {
         let images = Self::ALL.iter().map(|it| (it.name().to_owned(), json!(it.image())));
         let engine = env::var("DAS_INTEGRATION_ENGINE").unwrap_or_else(|_| "auto".to_owned());
-        json!({"images": Value::Object(images.collect()), "pull": "missing", "engine": engine})
+        let images = Value::Object(images.collect());
+        json!({"images": images, "timeout_seconds": 120, "pull": "missing", "engine": engine})
     }
 
     pub(crate) fn exits(self, code: u8) -> String {

@@ -105,16 +105,6 @@ impl SecondDaemon {
     }
 
     #[track_caller]
-    pub(crate) fn wait_for_container(&self) {
-        let running = ["ps", "--quiet"];
-        eventually(
-            "a container that runs",
-            || self.story(),
-            || (!self.docker().args(running).output().stdout.is_empty()).then_some(()),
-        );
-    }
-
-    #[track_caller]
     pub(crate) fn wait_until_empty(&self) {
         eventually(
             "the end of the last container",

@@ -4,10 +4,10 @@ use std::fmt::Display;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const BOUND: Duration = Duration::from_secs(30);
+const BOUND: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(2);
 
-/// Asks until there is an answer. After half a minute the test fails, with `story` as the reason.
+/// Asks until there is an answer. After a minute the test fails, with `story` as the reason.
 #[track_caller]
 pub(crate) fn eventually<T, S: Display>(
     what: &str,

@@ -23,9 +23,9 @@ const NOTHING: u8 = 1;
     after_help = "Examples:\n  \
     das audit show audit.jsonl --last 20\n  \
     das audit show audit.jsonl --verdict timeout --since 2h\n  \
-    das audit show audit.jsonl.1 audit.jsonl --code job.py    # did this ever run here?\n  \
+    das audit show audit.jsonl.1 audit.jsonl --code job.py  # did it run?\n  \
     das audit show audit.jsonl --json | jq -r .image\n\n\
-    A TIME is a date, a date with a time, both in UTC unless they say otherwise, or how long ago:\n\
+    A TIME is a date, a date with a time, both in UTC unless they say otherwise, or how long ago: \
     2026-01-31, 2026-01-31T12:00:00Z, 90m, 7d.\n\n\
     Exit codes: 0 something was found, 1 nothing was, 2 a log cannot be read."
 )]

@@ -86,6 +86,6 @@ mod tests {
         };
         let row = row(&hostile);
         assert!(row.trim_end().len() <= 80 && row.is_ascii(), "{row}");
-        assert_eq!(row.chars().filter(|c| c.is_ascii_control()).count(), 1);
+        assert_eq!(row.chars().filter(char::is_ascii_control).count(), 1);
     }
 }

@@ -23,9 +23,9 @@ const BROKEN: u8 = 1;
     after_help = "Examples:\n  \
     das audit verify audit.jsonl\n  \
     das audit verify audit.jsonl.2 audit.jsonl.1 audit.jsonl\n  \
-    das audit verify audit.jsonl --last-sha256 9f86d0...\n\n\
-    A chain cannot tell that lines are missing at its very end, or that its last line was\n\
-    changed. Keep the digest that this command prints where nobody else can write: a log that\n\
+    das audit verify audit.jsonl --last-sha256 $DIGEST\n\n\
+    A chain cannot tell that lines are missing at its very end, or that its last line was \
+    changed. Keep the digest that this command prints where nobody else can write: a log that \
     has grown since still holds that line, and --last-sha256 looks for it.\n\n\
     Exit codes: 0 the log is whole, 1 it is not, 2 it cannot be read."
 )]
@@ -92,7 +92,8 @@ fn as_text(name: &str, findings: &Findings) -> String {
     let torn =
         findings.torn_end.then(|| "the last line has no end; the next will follow it".into());
     let state = if findings.is_whole() { "whole" } else { "broken" };
-    let state = format!("{state}, {} lines", findings.lines);
+    let plural = if findings.lines == 1 { "" } else { "s" };
+    let state = format!("{state}, {} line{plural}", findings.lines);
     let last = findings.last_sha256.as_ref().map(|sha256| format!("  last {sha256}\n"));
     let lines = faults.chain(more).chain(vouched).chain(torn).chain([state]);
     let lines: Vec<String> = lines.map(|line| format!("{name}: {line}\n")).chain(last).collect();

@@ -21,7 +21,7 @@ use super::{CliError, Exit};
     after_help = "Examples:\n  \
     das mcp --policy strict.json --audit-log audit.jsonl\n  \
     das mcp config claude-code\n\n\
-    A client starts this command and speaks with it; it ends when the client closes its side.\n\
+    A client starts this command and speaks with it; it ends when the client closes its side. \
     Every call runs in a container of its own; calls beyond `max_concurrent` wait."
 )]
 pub(super) struct McpArgs {

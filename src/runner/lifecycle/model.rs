@@ -139,7 +139,7 @@ impl World {
         let gone = self.with(Container::Over);
         match self.container {
             Container::Coming | Container::Never => {
-                answers.push((Some(RemoveAnswer::Absent), self))
+                answers.push((Some(RemoveAnswer::Absent), self));
             }
             Container::Created | Container::Running => answers.extend([
                 (Some(RemoveAnswer::Removed), gone),

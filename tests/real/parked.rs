@@ -131,7 +131,7 @@ fn one_whose_daemon_has_gone_is_a_miss_and_das_says_what_is_wrong() {
     let daemon = SecondDaemon::start();
     let mut das = shells(daemon.das(), &daemon, &Language::Shell.image());
     assert_eq!(call(&mut das, 1, "echo one"), (json!("success"), json!("one\n")));
-    daemon.terminate();
+    daemon.kill();
     assert_eq!(call(&mut das, 2, "echo two").0, "sandbox_error");
     das.close_stdin();
     assert_eq!(das.wait().code(), Some(0));

@@ -26,6 +26,8 @@ mod stand_in;
 mod stop;
 mod support;
 mod sweep;
+mod tidy;
+mod traps;
 mod verdicts;
 mod verify;
 mod work_dir;

@@ -95,7 +95,8 @@ fn attempt(image: &str, policy: &SandboxPolicy, stopper: &Stopper) -> Result<Out
 /// The probe itself prints no errors, so what is on standard error is the engine's too.
 fn warnings(outcome: &Outcome) -> Option<String> {
     let errors = String::from_utf8_lossy(outcome.stderr.bytes()).into_owned();
-    let errors = errors.lines().map(|line| line.trim_start_matches("WARNING: ").to_owned());
+    let lines = errors.lines().map(str::trim).filter(|line| !line.is_empty());
+    let errors = lines.map(|line| line.trim_start_matches("WARNING: ").to_owned());
     let all: Vec<String> = outcome.warnings.iter().cloned().chain(errors.take(5)).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }

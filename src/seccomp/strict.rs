@@ -1,7 +1,10 @@
 //! das's own filter: the system calls that Python, Node.js and shells need, and no others.
 //!
 //! Found by tracing the interpreters' own tests and the examples, and kept small on purpose: a
-//! call that is refused fails with `EPERM` and the program goes on.
+//! call that is refused fails with `EPERM` and the program goes on. It allows 204 calls, of which
+//! `x86_64` has 203; Docker's own profile allows 291 there in 20.10.24 and 308 in 28.5.2. What
+//! programs miss: `memfd_create`, `splice`, System V shared memory, real-time scheduling, changes
+//! of identity, and sockets of other families, which Node.js's `os.networkInterfaces()` needs.
 
 use serde_json::{Value, json};
 

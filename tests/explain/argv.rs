@@ -151,7 +151,12 @@ fn every_wall_stands_in_every_command() {
             prop_assert_eq!(flags.iter().filter(|word| **word == flag).count(), 1, "{}", flag);
         }
         prop_assert_eq!(case.value("--cap-drop"), "ALL");
-        prop_assert_eq!(case.value("--security-opt"), "no-new-privileges");
+        let options = case.values("--security-opt");
+        prop_assert_eq!(options[0], "no-new-privileges");
+        let filters: Vec<&str> =
+            options[1..].iter().map(|it| it.strip_prefix("seccomp=/").unwrap_or("none")).collect();
+        let own = usize::from(case.policy.seccomp != SeccompChoice::Default);
+        prop_assert!(filters.len() == own && !filters.contains(&"none"), "{:?}", options);
         prop_assert_eq!(case.value("--pull"), "never");
         prop_assert_eq!(case.value("--log-driver"), "none");
         prop_assert_eq!(case.value("--entrypoint"), "");

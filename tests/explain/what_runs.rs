@@ -126,7 +126,7 @@ fn a_flag_changes_the_command_as_its_policy_key_does() {
     let stand_in = StandIn::new();
     let dir = work_dirs(&stand_in).remove(0);
     let file = stand_in.home().join("policy.json");
-    let cases: [(&[&str], Value); 12] = [
+    let cases: [(&[&str], Value); 13] = [
         (&["--memory", "512"], json!({"memory_mb": 512})),
         (&["--cpus", "1.5"], json!({"cpus": 1.5})),
         (&["--pids", "100"], json!({"pids_limit": 100})),
@@ -136,6 +136,7 @@ fn a_flag_changes_the_command_as_its_policy_key_does() {
         (&["--env", "A=b c", "--env", "B="], json!({"env": {"A": "b c", "B": ""}})),
         (&["--allow-network"], json!({"network": true})),
         (&["--runtime", "runsc"], json!({"runtime": "runsc"})),
+        (&["--seccomp", "strict"], json!({"seccomp": "strict"})),
         (&["--image", "mine:1"], json!({"images": {"python": "mine:1"}})),
         (&["--work-dir", "data"], json!({"work_dir": {"path": dir}})),
         (&["--work-dir", "data:rw"], json!({"work_dir": {"path": dir, "writable": true}})),

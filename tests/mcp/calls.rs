@@ -63,7 +63,7 @@ fn a_cancelled_call_is_killed_and_never_answered() {
 #[test]
 fn a_flood_on_both_streams_comes_as_one_bounded_line() {
     let flood = Scenario::program()
-        .floods(&[Stream::Stdout, Stream::Stderr], Amount::Only(40 << 20))
+        .floods(&[Stream::Stdout, Stream::Stderr], Amount::Only(3 << 20))
         .exits(0);
     let stand_in = StandIn::playing(flood);
     let mut session = Session::with_policy(&stand_in, r#"{"max_output_bytes": 16777216}"#, &[]);

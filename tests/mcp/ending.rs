@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::session::{Session, programs};
-use crate::support::{Das, Pipe, StandIn};
+use crate::support::{Das, Finished, Pipe, StandIn};
 
 /// A session with a program that runs until it is killed.
 fn holding(stand_in: &StandIn) -> Session<'_> {
@@ -14,12 +14,21 @@ fn holding(stand_in: &StandIn) -> Session<'_> {
     session
 }
 
+/// das waits for its containers' end, but on an overloaded machine it must be gone first: then
+/// it says so, and the watchdog removes them.
+#[track_caller]
+pub(super) fn nothing_is_left(stand_in: &StandIn, finished: &Finished) {
+    let said = finished.stderr_text().contains("had not ended when das did");
+    assert!(said || stand_in.containers_left().is_empty(), "das left a container silently");
+    stand_in.wait_until_empty();
+}
+
 #[test]
 fn when_the_client_closes_its_side_in_mid_run() {
     let stand_in = StandIn::playing(programs());
     let finished = holding(&stand_in).close();
     assert_eq!(finished.code(), Some(0));
-    assert!(stand_in.containers_left().is_empty(), "das ended before its container did");
+    nothing_is_left(&stand_in, &finished);
 }
 
 #[test]
@@ -30,7 +39,7 @@ fn when_a_signal_comes_in_mid_run() {
         session.running.send_signal(signal);
         let finished = session.running.wait();
         assert_eq!(finished.signal(), Some(signal.as_raw()));
-        assert!(stand_in.containers_left().is_empty(), "das ended before its container did");
+        nothing_is_left(&stand_in, &finished);
     }
 }
 
@@ -39,8 +48,9 @@ fn when_a_signal_goes_to_the_whole_process_group_in_mid_run() {
     let stand_in = StandIn::playing(programs());
     let session = holding(&stand_in);
     session.running.send_signal_to_group(Signal::TERM);
-    assert_eq!(session.running.wait().signal(), Some(Signal::TERM.as_raw()));
-    assert!(stand_in.containers_left().is_empty());
+    let finished = session.running.wait();
+    assert_eq!(finished.signal(), Some(Signal::TERM.as_raw()));
+    nothing_is_left(&stand_in, &finished);
 }
 
 #[test]
@@ -59,8 +69,7 @@ fn when_the_client_reads_no_more() {
     session.call(1, "hold");
     stand_in.wait_for_mark("holding");
     session.request(2, "ping", &json!({}));
-    session.running.wait_for_exit();
-    assert!(stand_in.containers_left().is_empty(), "das ended before its container did");
+    nothing_is_left(&stand_in, &session.running.wait());
 }
 
 #[test]
@@ -74,6 +83,7 @@ fn when_sixteen_run_at_once() {
     for run in stand_in.wait_for_calls("run", 16) {
         stand_in.wait_for_container(run.container(), "running");
     }
-    assert_eq!(session.close().code(), Some(0));
-    assert!(stand_in.containers_left().is_empty(), "das ended before its containers did");
+    let finished = session.close();
+    assert_eq!(finished.code(), Some(0));
+    nothing_is_left(&stand_in, &finished);
 }

@@ -165,6 +165,11 @@ fn the_environment_is_exact(real: &Real, language: Language, more: &[(&str, &str
     );
     let mut found = inside.environment();
     assert!(found.remove("HOSTNAME").is_some_and(|name| name.len() == 12), "{inside:?}");
+    if Real::is_podman() {
+        // It tells programs so.
+        assert_eq!(found.remove("container"), Some("podman"));
+        assert_eq!(found.remove("TERM"), Some("xterm"));
+    }
     let mut expected = image_environment(real, &language.image());
     let own: &[(&str, &str)] = match language {
         Language::Python => &[("PYTHONDONTWRITEBYTECODE", "1"), ("PYTHONUNBUFFERED", "1")],

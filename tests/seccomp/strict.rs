@@ -306,7 +306,7 @@ async function rest() {
 })();
 "#;
 
-const SHELL_TOUR: &str = r##"
+const SHELL_TOUR: &str = r#"
 set -e
 cd "$(mktemp -d)"
 printf 'b 2\na 1\nc 3\n' >list
@@ -351,7 +351,7 @@ cat <<END | while read -r word; do test "$word" = here; done
 here
 END
 echo toured
-"##;
+"#;
 
 /// Prints what was allowed: each call whose error is not the filter's.
 const ATTACKS: &str = r#"

@@ -69,6 +69,11 @@ impl Real {
         self.das().args(["run", "-l", language.name(), "-"]).stdin(code)
     }
 
+    /// Whether the tests run on podman.
+    pub(crate) fn is_podman() -> bool {
+        engine().contains("podman")
+    }
+
     /// The policy file of these tests.
     pub(crate) fn policy(&self) -> String {
         self.home.path().join(POLICY).into_os_string().into_string().expect("a plain path")

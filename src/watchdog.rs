@@ -8,9 +8,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-use wait_timeout::ChildExt as _;
+use std::thread;
 
 use crate::engine::Engine;
 use crate::engine::command::CommandLine;
@@ -32,9 +30,6 @@ for attempt in 1 2 3 4 5 6 7 8 9 10 11 12; do
   sleep 0.25
 done
 "#;
-
-/// How long an idle watchdog may take to notice that its das is done.
-const END_BOUND: Duration = Duration::from_millis(200);
 
 /// Guards the containers of one process on one engine.
 #[derive(Debug)]
@@ -90,7 +85,7 @@ impl Watchdog {
         let facts = self.engine.facts();
         let remove = facts.kind.remove_command().iter().copied();
         let script = ["-c", SCRIPT, facts.program.as_str()].into_iter().chain(remove);
-        let line = CommandLine { env: facts.env.clone(), ..CommandLine::new("sh", script) };
+        let line = CommandLine { env: facts.env.clone(), ..CommandLine::new("/bin/sh", script) };
         let mut child = line
             .to_command()
             .stdin(Stdio::piped())
@@ -141,8 +136,9 @@ impl Drop for Watchdog {
     fn drop(&mut self) {
         if let Some(Process { mut child, list }) = self.lock().process.take() {
             drop(list);
-            // It ends by itself; waiting for it only spares the system a zombie.
-            child.wait_timeout(END_BOUND).ok();
+            // It ends by itself; whoever drops the watchdog does not wait for it. The thread only
+            // spares the system a zombie.
+            thread::spawn(move || child.wait());
         }
     }
 }
@@ -156,7 +152,8 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
+    use wait_timeout::ChildExt as _;
 
     /// An engine that appends its arguments to a file.
     fn recorder(dir: &Path) -> Engine {

@@ -21,11 +21,11 @@ struct Told {
 
 #[track_caller]
 fn doctor(stand_in: &StandIn, args: &[&str]) -> Told {
-    told(Das::new(stand_in).args(["doctor", "--json"]).args(args.iter().copied()))
+    told(&Das::new(stand_in).args(["doctor", "--json"]).args(args.iter().copied()))
 }
 
 #[track_caller]
-fn told(das: Cli<'_>) -> Told {
+fn told(das: &Cli<'_>) -> Told {
     let finished = das.output();
     assert_eq!(finished.stderr_text(), "");
     let report = serde_json::from_slice(&finished.stdout).expect("an object");

@@ -8,4 +8,5 @@ mod ends;
 mod images;
 mod inside;
 mod limits;
+mod parked;
 mod walls;

@@ -55,7 +55,8 @@ fn piped(image: &str) -> Command {
 /// Code that is read to its end.
 pub(crate) fn code(image: &str, rounds: usize, report: &mut Report) {
     let policy = std::env::temp_dir().join(format!("das-bench-code-{}.json", std::process::id()));
-    std::fs::write(&policy, r#"{"max_code_bytes": 67108864}"#).expect("a writable directory");
+    std::fs::write(&policy, r#"{"max_code_bytes": 67108864, "timeout_seconds": 600}"#)
+        .expect("a writable directory");
     let path = policy.to_str().expect("a path that is text");
     for bytes in [1 << 10, 100 << 10, 1 << 20, 10 << 20] {
         let line = "# a line of a long program that does nothing at all\n";

@@ -1,5 +1,6 @@
 //! `das verify`: runs the probe of every wall, and says which hold.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use super::policy_args::PolicyArgs;
 use super::{CliError, Exit, signals};
 use crate::language::DEFAULT_LANGUAGE;
 use crate::outcome::classify::StopCause;
-use crate::verify::{self, Finding, Order, Report, Stoppers, junit, table};
+use crate::verify::{self, Event, Finding, Order, Report, Stoppers, junit, table};
 use crate::walls::{WALLS, Wall};
 
 /// What a verification exits with in which some wall is not known to hold.
@@ -59,12 +60,12 @@ impl VerifyArgs {
         let stopped = stoppers.clone();
         signals::on_first_signal(move |signal| stopped.stop(StopCause::Signal(signal)))
             .map_err(CliError::Signals)?;
-        let mut ticker = Ticker::new(order.walls.len());
-        let report = verify::verify(&order, &stoppers, &mut |finding| ticker.hear(finding));
-        ticker.clear();
+        let mut live = Live::new(&order.walls, if self.json { Form::Json } else { Form::Table });
+        let report = verify::verify(&order, &stoppers, &mut |event| live.hear(event));
+        live.clear();
         let report = report.map_err(CliError::Verify)?;
         self.write_junit(&report)?;
-        match self.print(&report) {
+        match live.written.and_then(|()| self.conclude(&report)) {
             // Whoever reads no further still gets the exit code.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Write(error)),
             Ok(()) | Err(_) => Ok(exit(&report)),
@@ -77,16 +78,13 @@ impl VerifyArgs {
         WALLS.iter().map(|row| row.wall).filter(wanted).collect()
     }
 
-    fn print(&self, report: &Report) -> io::Result<()> {
+    /// What stands below the table, or instead of it.
+    fn conclude(&self, report: &Report) -> io::Result<()> {
         let mut out = anstream::stdout().lock();
         if self.json {
             let line = serde_json::to_string(report).expect("a report is plain data");
             writeln!(out, "{line}")?;
         } else {
-            table::heading(&report.subject, &mut out)?;
-            for finding in &report.findings {
-                table::row(finding, &mut out)?;
-            }
             table::summary(report, &mut out)?;
         }
         out.flush()
@@ -110,35 +108,86 @@ fn exit(report: &Report) -> Exit {
     }
 }
 
-/// What is said of the walls on a terminal while they are verified.
-struct Ticker {
+/// The table while it grows: each wall in its place as soon as it and those above it are judged.
+/// On a terminal a line below it tells of those that are judged already.
+struct Live {
+    waiting: VecDeque<Wall>,
+    judged: BTreeMap<Wall, Finding>,
     total: usize,
-    judged: usize,
-    shown: bool,
+    form: Form,
+    ticker: bool,
+    /// Whether all could be written.
+    written: io::Result<()>,
 }
 
-impl Ticker {
-    fn new(total: usize) -> Self {
-        let mut ticker = Self { total, judged: 0, shown: io::stderr().is_terminal() };
-        ticker.show("");
-        ticker
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Table,
+    Json,
+}
 
-    fn hear(&mut self, finding: &Finding) {
-        self.judged += 1;
-        self.show(&format!(", {} {}", finding.wall.name(), finding.state.name()));
-    }
-
-    /// A closed stderr has no reader to mind.
-    fn show(&mut self, last: &str) {
-        if self.shown {
-            let text = format!("{} of {} walls{last}", self.judged, self.total);
-            write!(io::stderr().lock(), "\r\x1b[K{text}").ok();
+impl Live {
+    fn new(walls: &[Wall], form: Form) -> Self {
+        Self {
+            waiting: walls.iter().copied().collect(),
+            judged: BTreeMap::new(),
+            total: walls.len(),
+            form,
+            ticker: io::stderr().is_terminal(),
+            written: Ok(()),
         }
     }
 
-    fn clear(&mut self) {
-        if self.shown {
+    fn hear(&mut self, event: Event<'_>) {
+        self.clear();
+        match (event, self.form) {
+            (Event::Begun(subject), Form::Table) => {
+                self.write(|out| table::heading(subject, out));
+            }
+            (Event::Judged(finding), _) => {
+                self.judged.insert(finding.wall, finding.clone());
+                self.grow();
+            }
+            (Event::Begun(_), Form::Json) => {}
+        }
+        self.tick(event);
+    }
+
+    /// Writes the rows whose turn it is.
+    fn grow(&mut self) {
+        while let Some(finding) = self.waiting.front().and_then(|wall| self.judged.get(wall)) {
+            let finding = finding.clone();
+            self.waiting.pop_front();
+            if self.form == Form::Table {
+                self.write(|out| table::row(&finding, out));
+            }
+        }
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+        if self.written.is_ok() {
+            let mut out = anstream::stdout().lock();
+            self.written = write(&mut out).and_then(|()| out.flush());
+        }
+    }
+
+    /// A closed stderr has no reader to mind.
+    fn tick(&self, event: Event<'_>) {
+        if !self.ticker || self.waiting.is_empty() {
+            return;
+        }
+        let last = match event {
+            Event::Begun(_) => String::new(),
+            Event::Judged(Finding { wall, state, evidence: _ }) => {
+                format!(", {wall} {}", state.name())
+            }
+        };
+        let text = format!("{} of {} walls{last}", self.judged.len(), self.total);
+        write!(io::stderr().lock(), "\r\x1b[K{text}").ok();
+    }
+
+    fn clear(&self) {
+        if self.ticker {
             write!(io::stderr().lock(), "\r\x1b[K").ok();
         }
     }

@@ -21,7 +21,7 @@ const HOLD: Duration = Duration::from_millis(150);
 const READY_AGE: Duration = Duration::from_millis(200);
 
 /// A container that ends before this age was never fit to be parked.
-const INFANCY: Duration = Duration::from_secs(2);
+const INFANCY: Duration = Duration::from_secs(10);
 
 /// How long to leave an engine alone that could not start a container.
 const FAILURE_PAUSE: Duration = Duration::from_secs(5);

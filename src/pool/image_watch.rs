@@ -89,7 +89,7 @@ impl ImageWatch {
         let program = self.engine.facts().program.as_str();
         let line = CommandLine {
             env: self.engine.facts().env.clone(),
-            ..CommandLine::new("sh", ["-c", SCRIPT, program, &since])
+            ..CommandLine::new("/bin/sh", ["-c", SCRIPT, program, &since])
         };
         let mut command = line.to_command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -16,7 +16,7 @@ pub use stop::Stoppers;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::plan::Refusal;
 use crate::policy::{PolicyError, SandboxPolicy};
@@ -67,16 +67,30 @@ enum News {
     Look(Looks),
 }
 
-/// Verifies walls. `tell` hears of each as soon as it is judged.
+/// What is told while a verification goes on.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// What is verified.
+    Begun(&'a Subject),
+    /// A wall has been judged.
+    Judged(&'a Finding),
+}
+
+/// Who is told.
+pub type Tell<'a> = dyn FnMut(Event<'_>) + 'a;
+
+/// Verifies walls. `tell` hears what is verified, and of each wall as soon as it is judged.
 pub fn verify(
     order: &Order,
     stoppers: &Stoppers,
-    tell: &mut dyn FnMut(&Finding),
+    tell: &mut Tell<'_>,
 ) -> Result<Report, VerifyError> {
     let began = Instant::now();
     let family = Family::of(&order.language)
         .ok_or_else(|| VerifyError::NoProbes { language: order.language.clone() })?;
     let runner = Runner::new(order, family, stoppers)?;
+    let subject = runner.subject();
+    tell(Event::Begun(&subject));
     let mut progress = Progress::new(order, &runner);
     let queue = Mutex::new(plan::jobs(&order.walls));
     thread::scope(|scope| {
@@ -97,7 +111,8 @@ pub fn verify(
     });
     // What is left at the end can be seen at the end alone.
     progress.hear(News::Look(runner.left(&order.walls)), tell);
-    Ok(progress.finish(&runner, began.elapsed(), tell))
+    let findings = progress.finish(tell);
+    Ok(Report { subject, findings, duration: began.elapsed(), stopped: stoppers.cause() })
 }
 
 fn next(queue: &Mutex<VecDeque<Job>>) -> Option<Job> {
@@ -122,7 +137,7 @@ impl<'a> Progress<'a> {
         Self { order, evidence, waiting: order.walls.clone(), findings: BTreeMap::new() }
     }
 
-    fn hear(&mut self, news: News, tell: &mut dyn FnMut(&Finding)) {
+    fn hear(&mut self, news: News, tell: &mut Tell<'_>) {
         match news {
             News::Told(run, told) => {
                 self.evidence.runs.insert(run, told);
@@ -140,29 +155,18 @@ impl<'a> Progress<'a> {
         told && looks::complete(wall, &self.evidence.outside)
     }
 
-    fn judge(&mut self, walls: &[Wall], tell: &mut dyn FnMut(&Finding)) {
+    fn judge(&mut self, walls: &[Wall], tell: &mut Tell<'_>) {
         for &wall in walls {
             let finding = Finding::new(wall, (wall.row().probe.judge)(&self.evidence));
-            tell(&finding);
+            tell(Event::Judged(&finding));
             self.findings.insert(wall, finding);
         }
     }
 
     /// A wall of which something is missing still gets its judgement: that nobody can say.
-    fn finish(
-        mut self,
-        runner: &Runner<'_>,
-        duration: Duration,
-        tell: &mut dyn FnMut(&Finding),
-    ) -> Report {
+    fn finish(mut self, tell: &mut Tell<'_>) -> Vec<Finding> {
         let waiting = std::mem::take(&mut self.waiting);
         self.judge(&waiting, tell);
-        let findings = self.order.walls.iter().filter_map(|wall| self.findings.get(wall).cloned());
-        Report {
-            subject: runner.subject(),
-            findings: findings.collect(),
-            duration,
-            stopped: runner.stopped(),
-        }
+        self.order.walls.iter().filter_map(|wall| self.findings.get(wall).cloned()).collect()
     }
 }

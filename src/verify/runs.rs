@@ -42,8 +42,11 @@ const READY_BOUND: Duration = Duration::from_secs(40);
 /// How long the engine may take to remove what has ended.
 const REMOVAL_BOUND: Duration = Duration::from_secs(5);
 
+/// How long it may take to notice that a program runs.
+const NOTICE_BOUND: Duration = Duration::from_secs(5);
+
 /// How soon it is asked again.
-const REMOVAL_POLL: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(50);
 
 /// Runs probes.
 #[derive(Debug)]
@@ -88,10 +91,6 @@ impl<'a> Runner<'a> {
 
     pub(super) fn promised(&self) -> &Promised {
         &self.promised
-    }
-
-    pub(super) fn stopped(&self) -> Option<StopCause> {
-        self.stoppers.cause()
     }
 
     /// What is verified.
@@ -235,8 +234,20 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Where the engine logs what the containers print that run now: one of them at least does.
+    /// Where the engine logs what the containers print that run now: one of them at least does,
+    /// but a busy engine may not have noticed yet that its program has begun.
     fn log_drivers(&self) -> Result<Vec<String>, String> {
+        let until = Instant::now() + NOTICE_BOUND;
+        loop {
+            let drivers = self.current_log_drivers();
+            match &drivers {
+                Ok(known) if known.is_empty() && Instant::now() < until => thread::sleep(POLL),
+                Ok(_) | Err(_) => return drivers,
+            }
+        }
+    }
+
+    fn current_log_drivers(&self) -> Result<Vec<String>, String> {
         let names = self.engine.containers_of(self.roomy.owner(), Phase::Running);
         let names = names.map_err(|error| error.to_string())?;
         let drivers: Vec<_> = names.iter().map(|name| self.engine.log_driver(name)).collect();
@@ -261,7 +272,7 @@ impl<'a> Runner<'a> {
                     self.remove(&names);
                     return Looks::Left(Ok(names));
                 }
-                Ok(_) => thread::sleep(REMOVAL_POLL),
+                Ok(_) => thread::sleep(POLL),
                 Err(error) => return Looks::Left(Err(error.to_string())),
             }
         }

@@ -36,7 +36,7 @@ pub enum Answer {
 
 /// One line of a probe.
 #[derive(Debug, Deserialize)]
-struct Line {
+struct Printed {
     das: String,
     of: String,
     line: Option<String>,
@@ -55,7 +55,7 @@ impl Facts {
     /// Reads what a run with this nonce printed.
     pub fn parse(output: &[u8], nonce: &str) -> Self {
         let lines = output.split(|&byte| byte == b'\n');
-        let parsed = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+        let parsed = lines.filter_map(|line| serde_json::from_slice::<Printed>(line).ok());
         let mut facts = Self::default();
         for line in parsed.filter(|line| line.das == nonce).take(MOST_LINES) {
             facts.note(line);
@@ -63,8 +63,8 @@ impl Facts {
         facts
     }
 
-    fn note(&mut self, line: Line) {
-        let Line { das: _, of, line, tried, allowed, refused } = line;
+    fn note(&mut self, printed: Printed) {
+        let Printed { das: _, of, line, tried, allowed, refused } = printed;
         let answer = allowed.map(Answer::Allowed).or(refused.map(Answer::Refused));
         match (tried, answer, line) {
             (Some(tried), Some(answer), _) => {

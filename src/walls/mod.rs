@@ -163,17 +163,17 @@ pub fn names() -> Vec<&'static str> {
 
 /// The documentation's table of controls, in Markdown.
 pub fn controls() -> String {
-    let mut text = String::from(
-        "| wall | built by | what it stops | what it leaves open |\n|---|---|---|---|\n",
-    );
-    for row in &WALLS {
-        let flags = row.flags.iter().map(|flag| format!("`{}`", flag.starts.trim_end_matches('=')));
-        let mechanism = row.mechanism.map(|text| format!("das {text}"));
-        let built: Vec<String> = flags.chain(mechanism).collect();
-        let Row { name, stops, open, .. } = row;
-        text.push_str(&format!("| {name} | {} | {stops} | {open} |\n", built.join(", ")));
-    }
-    text
+    let heading =
+        "| wall | built by | what it stops | what it leaves open |\n|---|---|---|---|\n".to_owned();
+    WALLS.iter().fold(heading, |table, row| table + &control(row))
+}
+
+fn control(row: &Row) -> String {
+    let Row { wall: _, name, stops, open, plain: _, flags, mechanism, probe: _ } = row;
+    let flags = flags.iter().map(|flag| format!("`{}`", flag.starts.trim_end_matches('=')));
+    let mechanism = mechanism.map(|text| format!("das {text}"));
+    let built: Vec<String> = flags.chain(mechanism).collect();
+    format!("| `{name}` | {} | {stops} | {open} |\n", built.join(", "))
 }
 
 #[cfg(test)]

@@ -67,13 +67,13 @@ pub fn changes(policy: &SandboxPolicy) -> Vec<Change> {
         work_dir,
     } = policy;
     let mut found = Found::default();
-    found.number(Wall::Time, "timeout_seconds", *timeout_seconds, usual.timeout_seconds);
-    found.number(Wall::Memory, "memory_mb", *memory_mb, usual.memory_mb);
-    found.number(Wall::Cpu, "cpus", *cpus, usual.cpus);
-    found.number(Wall::Pids, "pids_limit", *pids_limit, usual.pids_limit);
-    found.number(Wall::Scratch, "tmpfs_mb", *tmpfs_mb, usual.tmpfs_mb);
-    found.number(Wall::Descriptors, "nofile_limit", *nofile_limit, usual.nofile_limit);
-    found.number(Wall::Output, "max_output_bytes", *max_output_bytes, usual.max_output_bytes);
+    found.number(Wall::Time, "timeout_seconds", timeout_seconds, &usual.timeout_seconds);
+    found.number(Wall::Memory, "memory_mb", memory_mb, &usual.memory_mb);
+    found.number(Wall::Cpu, "cpus", cpus, &usual.cpus);
+    found.number(Wall::Pids, "pids_limit", pids_limit, &usual.pids_limit);
+    found.number(Wall::Scratch, "tmpfs_mb", tmpfs_mb, &usual.tmpfs_mb);
+    found.number(Wall::Descriptors, "nofile_limit", nofile_limit, &usual.nofile_limit);
+    found.number(Wall::Output, "max_output_bytes", max_output_bytes, &usual.max_output_bytes);
     if *network {
         found.note(Wall::Network, Direction::Opens, "network true: everything can be reached");
     }
@@ -118,7 +118,7 @@ impl Found {
         self.0.push(Change { wall, direction, text: text.into() });
     }
 
-    fn number<T: PartialOrd + Display>(&mut self, wall: Wall, key: &str, given: T, usual: T) {
+    fn number<T: PartialOrd + Display>(&mut self, wall: Wall, key: &str, given: &T, usual: &T) {
         let direction = if given > usual {
             Direction::Opens
         } else if given < usual {

@@ -103,5 +103,5 @@ fn a_name_that_no_wall_has_is_refused_with_the_names_there_are() {
 fn the_table_of_controls_has_a_row_for_each_wall() {
     let text = controls();
     assert_eq!(text.lines().count(), WALLS.len() + 2);
-    assert!(text.contains("| network | `--network` | The program reaches no address"), "{text}");
+    assert!(text.contains("| `network` | `--network` | The program reaches no address"), "{text}");
 }

@@ -7,7 +7,7 @@ use crate::support::{Change, Real};
 #[ignore = "needs Docker: every limit is read back from inside a container"]
 fn the_limits_of_a_real_engine_are_read_inside() {
     let real = Real::new();
-    let told = told(real.das().args(["doctor", "--json", "--memory", "300", "--pids", "50"]));
+    let told = told(&real.das().args(["doctor", "--json", "--memory", "300", "--pids", "50"]));
     assert!(told.usable(), "{}", told.report);
     assert_eq!(told.one("limit-memory"), "ok: 300 MiB, read inside");
     assert_eq!(told.one("limit-pids"), "ok: 50 processes, read inside");
@@ -30,7 +30,7 @@ fn limits_that_never_reach_the_engine_are_missed() {
     let real = Real::new();
     let docker = real.docker_with(&changes);
     let engine = docker.to_str().expect("a plain path");
-    let told = told(real.das().args(["doctor", "--json", "--engine", engine]));
+    let told = told(&real.das().args(["doctor", "--json", "--engine", engine]));
     for check in ["limit-memory", "limit-pids", "limit-cpus", "limit-nofile", "seccomp"] {
         assert!(told.one(check).starts_with("weak: "), "{check} {}", told.one(check));
     }

@@ -165,7 +165,7 @@ fn a_runtime_that_the_policy_demands_and_the_engine_lacks_makes_it_unusable() {
 fn an_endpoint_that_anybody_can_reach_is_weak() {
     let stand_in = StandIn::playing(healthy());
     let das = Das::new(&stand_in).args(["doctor", "--json"]);
-    let told = told(das.env("DOCKER_HOST", "tcp://build.example:2375"));
+    let told = told(&das.env("DOCKER_HOST", "tcp://build.example:2375"));
     assert_eq!(told.one("endpoint"), "weak: tcp://build.example:2375 (DOCKER_HOST)");
 }
 
@@ -284,7 +284,7 @@ fn a_log_that_cannot_be_written_makes_it_unusable() {
 fn without_a_shell_for_the_watchdog_nothing_can_run() {
     let stand_in = StandIn::playing(healthy());
     let das = Das::new(&stand_in).args(["doctor", "--json"]);
-    let told = told(das.env("PATH", stand_in.dir().to_str().expect("a plain path")));
+    let told = told(&das.env("PATH", stand_in.dir().to_str().expect("a plain path")));
     assert!(!told.usable());
     assert!(told.one("watchdog").starts_with("broken: command not found: `sh`"), "{}", told.report);
 }

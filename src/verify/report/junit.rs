@@ -32,10 +32,13 @@ fn case(finding: &Finding, out: &mut impl Write) -> io::Result<()> {
         State::Held => writeln!(out, "      <system-out>{evidence}</system-out>")?,
         State::Open => writeln!(out, r#"      <skipped message="{evidence}"/>"#)?,
         State::Broken => {
-            writeln!(out, r#"      <failure type="broken" message="{evidence}">{stops}</failure>"#)?
+            writeln!(
+                out,
+                r#"      <failure type="broken" message="{evidence}">{stops}</failure>"#
+            )?;
         }
         State::Unknown => {
-            writeln!(out, r#"      <error type="unknown" message="{evidence}">{stops}</error>"#)?
+            writeln!(out, r#"      <error type="unknown" message="{evidence}">{stops}</error>"#)?;
         }
     }
     writeln!(out, "    </testcase>")

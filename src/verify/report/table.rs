@@ -16,7 +16,7 @@ const INDENT: usize = 24;
 const WIDTH: usize = 80;
 
 /// What stands above the table.
-pub fn heading(subject: &Subject, out: &mut impl Write) -> io::Result<()> {
+pub fn heading(subject: &Subject, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let bold = Style::new().bold();
     let Subject { language, image, engine, runtime } = subject;
     let runtime = runtime.as_ref().map(|name| format!(", runtime {name}")).unwrap_or_default();
@@ -27,7 +27,7 @@ pub fn heading(subject: &Subject, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// One wall.
-pub fn row(finding: &Finding, out: &mut impl Write) -> io::Result<()> {
+pub fn row(finding: &Finding, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let Finding { wall, state, evidence } = finding;
     let style = style(*state);
     let evidence = sanitize::escape(evidence).into_owned();
@@ -41,7 +41,7 @@ pub fn row(finding: &Finding, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// What stands below the table: the sum, and what to do about each wall that does not hold.
-pub fn summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
+pub fn summary(report: &Report, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let states = [State::Held, State::Open, State::Broken, State::Unknown];
     let counts = states.into_iter().filter(|state| report.count(*state) > 0).map(|state| {
         let style = style(state);
@@ -59,7 +59,7 @@ pub fn summary(report: &Report, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn advise(wall: Wall, state: State, out: &mut impl Write) -> io::Result<()> {
+fn advise(wall: Wall, state: State, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let what = match state {
         State::Broken => "should have held",
         State::Unknown => "is not known to hold",

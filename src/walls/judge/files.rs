@@ -58,11 +58,10 @@ pub(in crate::walls) fn scratch(evidence: &Evidence) -> Judgement {
         Some(size) if size > promised => {
             return broken(format!("/tmp has {} MiB, not {}", size / 1024, promised / 1024));
         }
-        Some(_) => {}
         None if facts.attempt("tmp-fill").is_none() => {
             return Err(Fault::unknown("the kernel does not show the size of /tmp"));
         }
-        None => {}
+        Some(_) | None => {}
     }
     if let Some(Answer::Refused(why)) = facts.attempt("tmp-create").map(|it| &it.answer) {
         return broken(format!("no file can be created in /tmp: {why}"));

@@ -1,6 +1,6 @@
 //! How much of the machine a program can take.
 
-use super::{Fault, Judgement, broken, held, listed, refused};
+use super::{Fault, Judgement, broken, held, refused};
 use crate::outcome::Verdict;
 use crate::walls::evidence::{Evidence, Run};
 use crate::walls::facts::{Answer, Facts};
@@ -169,8 +169,7 @@ pub(in crate::walls) fn core_dumps(evidence: &Evidence) -> Judgement {
 
 /// The soft and the hard limit in a line of `/proc/self/limits`, or of a shell's `ulimit`.
 fn limit(facts: &Facts, name: &str) -> Option<(u64, u64)> {
-    let lines = listed(facts, "limits").ok()?.iter();
-    let values = lines.filter_map(|line| line.strip_prefix(name)).next()?;
+    let values = facts.list("limits")?.iter().find_map(|line| line.strip_prefix(name))?;
     let mut values = values.split_whitespace().map(number);
     Some((values.next()??, values.next()??))
 }

@@ -45,6 +45,7 @@ impl Fault {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the counterpart of `broken`: what a judge returns")]
 fn held(evidence: impl Into<String>) -> Judgement {
     Ok(Holding::Held(evidence.into()))
 }

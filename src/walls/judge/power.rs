@@ -68,13 +68,9 @@ pub(in crate::walls) fn syscalls(evidence: &Evidence) -> Judgement {
     for name in REFUSED_CALLS {
         names.extend(refused(facts, &format!("syscall-{name}"))?.map(|_| name));
     }
-    let mut text = filter.to_owned();
-    if !names.is_empty() {
-        text.push_str(&format!("; refused: {}", names.join(", ")));
-    }
+    let refused = (!names.is_empty()).then(|| format!("; refused: {}", names.join(", ")));
     let doubtful = facts.attempt(&format!("syscall-{DOUBTFUL_CALL}"));
-    if let Some(Answer::Allowed(_)) = doubtful.map(|attempt| &attempt.answer) {
-        text.push_str(&format!("; the profile lets {DOUBTFUL_CALL} through"));
-    }
-    held(text)
+    let passes = doubtful.is_some_and(|attempt| matches!(attempt.answer, Answer::Allowed(_)));
+    let passes = passes.then(|| format!("; the profile lets {DOUBTFUL_CALL} through"));
+    held(format!("{filter}{}{}", refused.unwrap_or_default(), passes.unwrap_or_default()))
 }

@@ -78,22 +78,22 @@ pub fn harm(run: Run, promised: &Promised) -> Option<String> {
 
 /// The program of a run.
 pub fn program(family: Family, run: Run, part: Part, promised: &Promised, nonce: &str) -> String {
-    let numbers = Numbers::new(run, part, promised, nonce);
+    let told = Told::new(run, part, promised, nonce);
     match family {
-        Family::Python => format!("DAS = {}\n{PYTHON}", numbers.json()),
-        Family::Node => format!("const DAS = {};\n{NODE}", numbers.json()),
-        Family::Shell => format!("{}\n{SHELL}", numbers.assignments()),
+        Family::Python => format!("DAS = {}\n{PYTHON}", told.json()),
+        Family::Node => format!("const DAS = {};\n{NODE}", told.json()),
+        Family::Shell => format!("{}\n{SHELL}", told.assignments()),
     }
 }
 
 /// What a probe is told.
-struct Numbers<'a> {
+struct Told<'a> {
     nonce: &'a str,
     run: &'static str,
     numbers: [(&'static str, u64); 8],
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> Told<'a> {
     fn new(run: Run, part: Part, promised: &Promised, nonce: &'a str) -> Self {
         // A /tmp that takes more than half of the memory cannot be filled without a kill.
         let fill =

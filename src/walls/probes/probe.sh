@@ -214,21 +214,14 @@ cpu() {
   say end
 }
 
-# Its variables are its memory: one grows until the kernel ends it. Sixteen steps, for each copies
-# all that there is.
+# Its variables are its memory: one doubles until the kernel ends it.
 memory() {
-  das_step=$((das_memory_mb / 16))
-  das_block=xxxxxxxxxxxxxxxx
-  while [ ${#das_block} -lt 1048576 ]; do das_block=$das_block$das_block; done
-  das_size=1
-  while [ $das_size -lt "$das_step" ]; do
-    das_block=$das_block$das_block
-    das_size=$((das_size * 2))
-  done
-  das_took=0
+  das_hoard=xxxxxxxxxxxxxxxx
+  while [ ${#das_hoard} -lt 1048576 ]; do das_hoard=$das_hoard$das_hoard; done
+  das_took=1
   while [ $das_took -lt "$das_hog_mb" ]; do
-    das_hoard="$das_hoard$das_block"
-    das_took=$((das_took + das_size))
+    das_hoard=$das_hoard$das_hoard
+    das_took=$((das_took * 2))
     line took "$das_took"
   done
   say end

@@ -88,7 +88,8 @@ pub fn main() -> ExitCode {
         Command::Man(args) => args.execute(&Args::command()),
     };
     match exit {
-        Ok(Exit::Code(code)) => ExitCode::from(code),
+        // A signal ends das as it would have without das, whatever the command did meanwhile.
+        Ok(Exit::Code(code)) => signals::received().map_or(ExitCode::from(code), signals::die_of),
         Ok(Exit::Signal(signal)) => signals::die_of(signal),
         Err(error) => error.report(),
     }

@@ -14,7 +14,6 @@ use super::{CliError, Exit, run_many, signals, status};
 use crate::audit::AuditLog;
 use crate::images::ensure::Progress;
 use crate::outcome::Outcome;
-use crate::outcome::classify::StopCause;
 use crate::runner::{Live, LiveWriter, Stopper};
 use crate::sandbox::{Request, RunError, Sandbox};
 use crate::sanitize::TerminalWriter;
@@ -101,7 +100,7 @@ impl RunArgs {
             | RunError::Audit(_)) => CliError::Run(error),
         })?;
         stopper.end();
-        let exit = exit(&outcome, stopper.cause());
+        let exit = exit(&outcome);
         let form = self.form(&outcome);
         let report = Report { outcome, form, said: sandbox.policy().warnings() };
         let printed = match stopper.cause() {
@@ -173,10 +172,9 @@ fn live_writer<W: io::Write + IsTerminal + Send + 'static>(stream: W) -> LiveWri
     }
 }
 
-/// A signal ends das as it would have without das, whatever the program did meanwhile.
-fn exit(outcome: &Outcome, stopped: Option<StopCause>) -> Exit {
-    match (stopped, outcome.signal) {
-        (Some(StopCause::Signal(signal)), _) | (_, Some(signal)) => Exit::Signal(signal),
-        _ => Exit::Code(outcome.process_exit_code()),
+fn exit(outcome: &Outcome) -> Exit {
+    match outcome.signal {
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Code(outcome.process_exit_code()),
     }
 }

@@ -3,16 +3,28 @@
 use std::io;
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::outcome::classify::StopCause;
 use crate::runner::Stopper;
+
+/// The last signal that came, written down before anybody acts on it; 0 if none did.
+static RECEIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// The signal that came, if one did. It may have come too late for the thread that acts on it.
+pub(super) fn received() -> Option<i32> {
+    let number = RECEIVED.load(Ordering::SeqCst);
+    i32::try_from(number).ok().filter(|&signal| signal != 0)
+}
 
 /// Ends the run at the first signal and das at the second, for somebody who cannot wait. When the
 /// run is over, the first one ends das.
@@ -28,7 +40,12 @@ pub(super) fn stop_on_signals(stopper: &Stopper) -> io::Result<()> {
 
 /// Calls `act` at the first signal and ends das at the second.
 pub(super) fn on_first_signal(act: impl FnOnce(i32) + Send + 'static) -> io::Result<()> {
-    let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
+    let handled: Vec<i32> =
+        [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal)).collect();
+    for &signal in &handled {
+        let number = usize::try_from(signal).unwrap_or_default();
+        flag::register_usize(signal, Arc::clone(&RECEIVED), number)?;
+    }
     let mut signals = Signals::new(handled)?;
     let mut act = Some(act);
     thread::spawn(move || {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the library, lowest first. A module knows those of lower layers alone.
 const LAYERS: [&[&str]; 10] = [
-    &["names", "language", "capture", "sanitize", "tag", "digest", "junit"],
+    &["names", "language", "capture", "sanitize", "tag", "digest", "junit", "wrap"],
     &["policy"],
     &["engine", "work_dir", "seccomp"],
     &["outcome", "watchdog", "sweep"],

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 10] = [
     &["outcome", "watchdog", "sweep"],
     &["audit", "runner", "walls"],
     &["images", "plan"],
-    &["pool"],
+    &["pool", "lesson"],
     &["sandbox"],
     &["doctor", "mcp", "verify"],
     &["cli"],

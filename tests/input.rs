@@ -156,7 +156,10 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason() {
         )
         .status(2);
     run(&stand_in, &["."])
-        .stderr("error: cannot read `.`\n  caused by: Is a directory (os error 21)\n")
+        .stderr(
+            "error: no program is in `.`\n\nhint: programs are told by their endings, such as \
+             .py, .js and .sh; what lies deeper is not looked at\n",
+        )
         .status(2);
 }
 

@@ -96,7 +96,7 @@ fn a_renamed_log_is_continued_in_a_new_file_and_both_are_whole() {
     let verified = das(&stand_in, &["audit", "verify", "log.1", "log"]).output();
     assert_eq!(verified.code(), Some(0));
     let said = verified.stdout_text();
-    assert!(said.contains("log.1: whole, 1 lines\n") && said.contains("log: whole, 2 lines\n"));
+    assert!(said.contains("log.1: whole, 1 line\n") && said.contains("log: whole, 2 lines\n"));
 }
 
 #[test]

@@ -134,7 +134,11 @@ impl Captured {
 /// The line in the place of what was left out.
 pub(crate) fn marker(omitted: Omitted) -> String {
     let Omitted { bytes, lines } = omitted;
-    format!("\n[... {bytes} bytes ({lines} lines) omitted; print less, or aggregate ...]\n")
+    let plural = |number| if number == 1 { "" } else { "s" };
+    let (bytes_end, lines_end) = (plural(bytes), plural(lines));
+    format!(
+        "\n[... {bytes} byte{bytes_end} ({lines} line{lines_end}) omitted; print less, or aggregate ...]\n"
+    )
 }
 
 #[expect(clippy::naive_bytecount, reason = "the compiler vectorises it; not worth a crate")]
@@ -191,7 +195,7 @@ mod tests {
     #[test]
     fn one_byte_too_many_leaves_out_the_middle_and_says_how_much() {
         let captured = capture(10, &[b"01234", b"56789x"]);
-        let marker = "\n[... 1 bytes (0 lines) omitted; print less, or aggregate ...]\n";
+        let marker = "\n[... 1 byte (0 lines) omitted; print less, or aggregate ...]\n";
         assert_eq!(captured.text(), format!("0123{marker}56789x"));
         assert_eq!((captured.total(), captured.omitted().unwrap().bytes), (11, 1));
     }

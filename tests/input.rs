@@ -155,6 +155,12 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason() {
             "error: cannot read `none.py`\n  caused by: No such file or directory (os error 2)\n",
         )
         .status(2);
+    run(&stand_in, &["."])
+        .stderr(
+            "error: no program is in `.`\n\nhint: programs are told by their endings, such as \
+             .py, .js and .sh; what lies deeper is not looked at\n",
+        )
+        .status(2);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::support::{Scenario, StandIn};
 fn sandbox(stand_in: &StandIn) -> Sandbox {
     let engine = EngineChoice::Path(stand_in.path());
     let policy = SandboxPolicy { engine, warm: 2, ..SandboxPolicy::default() };
-    Sandbox::new(policy).unwrap().with_parked_containers()
+    Sandbox::new(policy).expect("a policy that holds").with_parked_containers()
 }
 
 fn wait_for_parked(stand_in: &StandIn, count: usize) {

@@ -24,8 +24,8 @@ fn with_files(files: &[(&str, &str)]) -> StandIn {
     let stand_in = StandIn::playing(programs());
     for (name, code) in files {
         let path = stand_in.home().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, code).unwrap();
+        fs::create_dir_all(path.parent().expect("it is in the home")).expect("a fresh home");
+        fs::write(path, code).expect("a writable directory");
     }
     stand_in
 }

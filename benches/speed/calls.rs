@@ -19,7 +19,7 @@ use crate::stats::Series;
 pub(crate) const CODE: &str = "print(1)";
 
 /// Long enough for a container to be started and to wait.
-const IDLE_GAP: Duration = Duration::from_millis(600);
+pub(crate) const IDLE_GAP: Duration = Duration::from_millis(600);
 
 /// How many calls of one kind are made before the other kind has its turn.
 const BLOCK: usize = 10;

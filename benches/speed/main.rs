@@ -12,6 +12,7 @@ mod report;
 mod session;
 mod small;
 mod stats;
+mod teardown;
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -37,17 +38,20 @@ enum Part {
     Code,
     /// What needs no container.
     Start,
+    /// The end of a warm call, taken apart.
+    Teardown,
     /// Memory of das, and the size of its program.
     Memory,
 }
 
-const ALL: [Part; 7] = [
+const ALL: [Part; 8] = [
     Part::Single,
     Part::BackToBack,
     Part::Burst,
     Part::Output,
     Part::Code,
     Part::Start,
+    Part::Teardown,
     Part::Memory,
 ];
 
@@ -100,6 +104,7 @@ fn measure(part: Part, args: &Args, image: &str, report: &mut Report) {
         Part::Output => floods::output(image, args.flood, few.min(5), report),
         Part::Code => floods::code(image, few, report),
         Part::Start => small::start(args.runs.min(50), report),
+        Part::Teardown => teardown::measure(image, few.max(10), report),
         Part::Memory => small::memory(image, args.flood, report),
     }
 }

@@ -7,8 +7,9 @@ use clap::Args;
 use super::policy_args::PolicyArgs;
 use super::{CliError, Exit};
 use crate::language::DEFAULT_LANGUAGE;
+use crate::lesson;
 use crate::sandbox::Sandbox;
-use crate::walls::{lesson, opened};
+use crate::walls::opened;
 
 /// Print the exact command line that `das run` would execute, and run nothing.
 #[derive(Debug, Args)]

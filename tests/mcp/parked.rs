@@ -50,8 +50,8 @@ fn times_run(stand_in: &StandIn, code: &str) -> usize {
 
 /// Every line of the audit log.
 fn audit(stand_in: &StandIn) -> Vec<Value> {
-    let log = fs::read_to_string(stand_in.home().join("audit.jsonl")).unwrap();
-    log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let log = fs::read_to_string(stand_in.home().join("audit.jsonl")).expect("a log");
+    log.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
 }
 
 #[test]

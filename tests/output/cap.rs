@@ -17,7 +17,7 @@ fn what_fits_to_the_last_byte_is_whole() {
 #[test]
 fn one_byte_more_is_left_out_in_the_middle_and_said() {
     let stand_in = StandIn::playing(Scenario::program().prints("x".repeat(1024) + "y"));
-    let marker = "[... 1 bytes (0 lines) omitted; print less, or aggregate ...]";
+    let marker = "[... 1 byte (0 lines) omitted; print less, or aggregate ...]";
     let kept = format!("{}\n{marker}\n{}y", "x".repeat(409), "x".repeat(614));
     let note = "[sandbox] stdout: 1 of 1025 bytes left out; --max-output keeps more\n";
     run(&stand_in).args(CAP).stdout(kept).stderr(SUCCESS.to_owned() + note).status(0);

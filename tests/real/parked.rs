@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Cli, Language, Place, Real, Running, SecondDaemon};
 
 /// A `das mcp` whose client has shaken hands.
-fn serve(das: Cli<'_>) -> Running<'_> {
+fn serve<'a>(das: &Cli<'a>) -> Running<'a> {
     let mut running = das.spawn();
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"}});
@@ -47,7 +47,7 @@ fn shells<'a>(das: Cli<'a>, place: &impl Place, image: &str) -> Running<'a> {
     let file = place.home().join("shells.json");
     fs::write(&file, policy.to_string()).expect("a writable directory");
     let file = file.to_str().expect("a path that is text").to_owned();
-    serve(das.args(["mcp", "--audit-log", "audit.jsonl", "--policy"]).arg(file))
+    serve(&das.args(["mcp", "--audit-log", "audit.jsonl", "--policy"]).arg(file))
 }
 
 #[test]

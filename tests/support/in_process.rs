@@ -13,7 +13,7 @@ use docker_agent_sandbox::{Outcome, Request, Sandbox, SandboxPolicy};
 use super::stand_in::StandIn;
 
 /// Longer than any bound that a test sets.
-const BOUND: Duration = Duration::from_secs(60);
+const BOUND: Duration = Duration::from_mins(1);
 
 /// A sandbox on the stand-in.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::opened::Change;
-use super::{Row, WALLS, Wall};
 use crate::plan::argv::{Argv, Line, shell};
 use crate::sanitize;
+use crate::walls::opened::Change;
+use crate::walls::{Row, WALLS, Wall};
 use crate::wrap::wrap;
 
 /// The width of a line.

@@ -49,6 +49,7 @@ pub mod engine;
 pub mod images;
 pub mod junit;
 pub mod language;
+pub mod lesson;
 mod mcp;
 pub mod names;
 pub mod outcome;

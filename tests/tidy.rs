@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the library, lowest first. A module knows those of lower layers alone.
 const LAYERS: [&[&str]; 10] = [
-    &["names", "language", "capture", "sanitize", "tag", "digest", "junit"],
+    &["names", "language", "capture", "sanitize", "tag", "digest", "wrap", "junit"],
     &["policy"],
     &["engine", "work_dir", "seccomp"],
     &["outcome", "watchdog", "sweep"],
     &["audit", "runner", "walls"],
     &["images", "plan"],
-    &["pool"],
+    &["pool", "lesson"],
     &["sandbox"],
     &["doctor", "mcp", "verify"],
     &["cli"],

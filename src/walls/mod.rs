@@ -10,7 +10,6 @@ use std::str::FromStr;
 pub mod evidence;
 pub mod facts;
 mod judge;
-pub mod lesson;
 pub mod opened;
 pub mod probes;
 mod table;

@@ -16,19 +16,38 @@ use crate::wrap::wrap;
 /// The width of a line.
 const WIDTH: usize = 80;
 
+/// Whether the comments are told from the command by colour. The words of the command are never
+/// changed: nothing filters them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// For a terminal.
+    On,
+    /// For anything else.
+    Off,
+}
+
+impl Colour {
+    fn of(self, style: Style) -> Style {
+        match self {
+            Self::On => style,
+            Self::Off => Style::new(),
+        }
+    }
+}
+
 /// Where the second column begins.
 const INDENT: usize = 15;
 
 /// Writes the same command with a comment above each flag. It can still be pasted into a shell:
 /// a command substitution that is only a comment is no word.
-pub fn why(argv: &Argv, out: &mut impl Write) -> io::Result<()> {
+pub fn why(argv: &Argv, colour: Colour, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{} \\", folded(&argv.beginning()))?;
     let mut said = None;
     for line in argv.lines() {
         let lesson = (line.wall, does(line));
         // Flags that do the same stand below one comment.
         if said != Some(lesson) {
-            comment(&told(lesson.1, line.wall, WIDTH - 8), out)?;
+            comment(&told(lesson.1, line.wall, WIDTH - 8), colour, out)?;
             said = Some(lesson);
         }
         writeln!(out, "  {} \\", shell(&line.words))?;
@@ -75,8 +94,8 @@ fn told(does: &str, wall: Wall, width: usize) -> Vec<String> {
     lines
 }
 
-fn comment(lines: &[String], out: &mut impl Write) -> io::Result<()> {
-    let dim = Style::new().dimmed();
+fn comment(lines: &[String], colour: Colour, out: &mut impl Write) -> io::Result<()> {
+    let dim = colour.of(Style::new().dimmed());
     for (index, text) in lines.iter().enumerate() {
         let begin = if index == 0 { "  `# " } else { "   # " };
         let (end, next) = if index + 1 == lines.len() { ("`", " \\") } else { ("", "") };
@@ -94,8 +113,13 @@ fn mechanism(row: &Row, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Writes what plain `docker run -i IMAGE` lets a program do instead, and what a policy opens.
-pub fn diff(image: &str, changes: &[Change], out: &mut impl Write) -> io::Result<()> {
-    let bold = Style::new().bold();
+pub fn diff(
+    image: &str,
+    changes: &[Change],
+    colour: Colour,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let bold = colour.of(Style::new().bold());
     let image = sanitize::escape(image);
     writeln!(out, "{bold}Under plain `docker run -i {image}` a program could{bold:#}\n")?;
     for row in &WALLS {
@@ -151,8 +175,7 @@ mod tests {
         for language in ["python", "node", "shell"] {
             let argv = argv(HOSTILE, language);
             let mut text = b"docker() { printf '%s\\0' docker \"$@\"; }\nenv() { while [ \"$1\" = -u ]; do shift 2; done; \"$@\"; }\n".to_vec();
-            why(&argv, &mut text).unwrap();
-            let text = anstream::adapter::strip_bytes(&text).into_vec();
+            why(&argv, Colour::Off, &mut text).unwrap();
             let text = String::from_utf8(text).unwrap();
             let ran = CommandLine::new("sh", ["-c", &text]).run(Duration::from_secs(20)).unwrap();
             assert_eq!(ran.err(), "");
@@ -165,9 +188,8 @@ mod tests {
     #[test]
     fn the_lesson_fits_80_columns() {
         let mut text = Vec::new();
-        why(&argv("{}", "python"), &mut text).unwrap();
-        diff("python:3.12-slim", &[], &mut text).unwrap();
-        let text = anstream::adapter::strip_bytes(&text).into_vec();
+        why(&argv("{}", "python"), Colour::Off, &mut text).unwrap();
+        diff("python:3.12-slim", &[], Colour::Off, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > WIDTH).collect();
         assert!(long.is_empty(), "{long:#?}");
@@ -177,7 +199,7 @@ mod tests {
     fn every_flag_says_what_it_does_and_how_to_see_it() {
         let argv = argv("{}", "python");
         let mut text = Vec::new();
-        why(&argv, &mut text).unwrap();
+        why(&argv, Colour::Off, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         for line in argv.lines() {
             assert!(text.contains(does(line)), "{line:?}");

@@ -1,13 +1,15 @@
 //! `das explain`: the exact command that a run would execute.
 
-use std::io::{self, Write as _};
+use std::io;
 
+use anstream::{AutoStream, ColorChoice};
 use clap::Args;
 
 use super::policy_args::PolicyArgs;
 use super::{CliError, Exit};
 use crate::language::DEFAULT_LANGUAGE;
-use crate::lesson;
+use crate::lesson::{self, Colour};
+use crate::plan::argv::Argv;
 use crate::sandbox::Sandbox;
 use crate::walls::opened;
 
@@ -47,27 +49,31 @@ impl ExplainArgs {
         let policy = self.policy.resolve_for(&self.language)?;
         let changes = opened::changes(&policy);
         let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
-        // For people: with colours where there are any.
-        let mut lesson = anstream::stdout().lock();
-        if self.diff {
-            let plan = sandbox.policy().plan(&self.language).map_err(CliError::Policy)?;
-            lesson::diff(plan.image().as_str(), &changes, &mut lesson).map_err(CliError::Write)?;
-            return Ok(Exit::Code(0));
-        }
-        let argv = sandbox.explain(&self.language).map_err(CliError::Explain)?;
-        if self.why {
-            lesson::why(&argv, &mut lesson).map_err(CliError::Write)?;
-            return Ok(Exit::Code(0));
-        }
-        drop(lesson);
-        let text = if self.json {
-            let words: Vec<&str> = argv.words().collect();
-            serde_json::to_string(&words).expect("words are plain data")
-        } else {
-            argv.to_string()
+        // The command is never filtered: what looks like a colour may be a word of it.
+        let mut out = io::stdout().lock();
+        let colour = match AutoStream::choice(&out) {
+            ColorChoice::Never => Colour::Off,
+            ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => Colour::On,
         };
-        // For shells and programs: not a byte less than what runs.
-        writeln!(io::stdout().lock(), "{text}").map_err(CliError::Write)?;
+        let written = if self.diff {
+            let plan = sandbox.policy().plan(&self.language).map_err(CliError::Policy)?;
+            lesson::diff(plan.image().as_str(), &changes, colour, &mut out)
+        } else {
+            let argv = sandbox.explain(&self.language).map_err(CliError::Explain)?;
+            self.write(&argv, colour, &mut out)
+        };
+        written.map_err(CliError::Write)?;
         Ok(Exit::Code(0))
+    }
+
+    fn write(&self, argv: &Argv, colour: Colour, out: &mut impl io::Write) -> io::Result<()> {
+        if self.json {
+            let words: Vec<&str> = argv.words().collect();
+            writeln!(out, "{}", serde_json::to_string(&words).expect("words are plain data"))
+        } else if self.why {
+            lesson::why(argv, colour, out)
+        } else {
+            writeln!(out, "{argv}")
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `das verify`: runs the probe of every wall, and says which hold.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
@@ -92,10 +92,8 @@ impl VerifyArgs {
 
     fn write_junit(&self, report: &Report) -> Result<(), CliError> {
         let Some(path) = &self.junit else { return Ok(()) };
-        let mut text = Vec::new();
-        junit::write(report, &mut text)
-            .and_then(|()| File::create(path)?.write_all(&text))
-            .map_err(|source| CliError::WriteFile { path: path.clone(), source })
+        let text = junit::suite(report).to_xml();
+        fs::write(path, text).map_err(|source| CliError::WriteFile { path: path.clone(), source })
     }
 }
 

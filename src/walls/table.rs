@@ -103,7 +103,9 @@ pub const WALLS: [Row; 18] = [
             flag("--security-opt seccomp=", "a tighter filter of system calls"),
             flag("--runtime", "the runtime that must run the container, or nothing does"),
         ],
-        mechanism: Some("never loosens the filter that the engine sets by default"),
+        mechanism: Some(
+            "sets no looser filter than the default of the engine, unless a policy names one",
+        ),
         probe: Probe { runs: &[Run::Facts], judge: judge::syscalls },
     },
     Row {

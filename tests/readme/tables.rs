@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use docker_agent_sandbox::SandboxPolicy;
 use docker_agent_sandbox::outcome::VERDICTS;
 use docker_agent_sandbox::policy::fields::{FIELDS, Field, Kind};
+use docker_agent_sandbox::walls;
 use docker_agent_sandbox::walls::{Row, WALLS};
 use serde_json::Value;
 
@@ -31,6 +32,11 @@ fn the_table_of_walls_is_the_codes() {
         writeln!(table, "| `{name}` | {stops} | {open} |").expect("a growing text");
     }
     is_in_the_readme(&table);
+}
+
+#[test]
+fn the_table_of_controls_is_the_walls_own() {
+    is_in_the_readme(&walls::controls());
 }
 
 #[test]

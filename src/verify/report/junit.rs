@@ -1,62 +1,37 @@
-//! The report as a JUnit file, for CI: one test case for each wall.
-
-use std::io::{self, Write};
+//! The report as a JUnit suite, for CI: one case for each wall.
 
 use super::{Finding, Report, State};
+use crate::junit::{Case, CaseResult, Reason, Suite};
 
-/// Writes the whole file.
-pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let (tests, failures) = (report.findings.len(), report.count(State::Broken));
-    let (errors, skipped) = (report.count(State::Unknown), report.count(State::Open));
-    let seconds = report.seconds();
-    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-    let sums = format!(
-        r#"tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}" time="{seconds}""#
-    );
-    writeln!(out, r#"<testsuites name="das verify" {sums}>"#)?;
+/// The suite.
+pub fn suite(report: &Report) -> Suite {
     let subject = &report.subject;
-    let name = escape(&format!("{} in {} on {}", subject.language, subject.image, subject.engine));
-    writeln!(out, r#"  <testsuite name="{name}" {sums}>"#)?;
-    for finding in &report.findings {
-        case(finding, out)?;
+    Suite {
+        name: format!("{} in {} on {}", subject.language, subject.image, subject.engine),
+        seconds: report.seconds(),
+        cases: report.findings.iter().map(case).collect(),
     }
-    writeln!(out, "  </testsuite>\n</testsuites>")
 }
 
-fn case(finding: &Finding, out: &mut impl Write) -> io::Result<()> {
-    let name = finding.wall.name();
-    let evidence = escape(&finding.evidence);
-    let stops = escape(finding.wall.row().stops);
-    writeln!(out, r#"    <testcase classname="das.walls" name="{name}">"#)?;
-    match finding.state {
-        State::Held => writeln!(out, "      <system-out>{evidence}</system-out>")?,
-        State::Open => writeln!(out, r#"      <skipped message="{evidence}"/>"#)?,
-        State::Broken => {
-            writeln!(
-                out,
-                r#"      <failure type="broken" message="{evidence}">{stops}</failure>"#
-            )?;
-        }
-        State::Unknown => {
-            writeln!(out, r#"      <error type="unknown" message="{evidence}">{stops}</error>"#)?;
-        }
+fn case(finding: &Finding) -> Case {
+    let reason = |kind: &str| Reason {
+        kind: kind.to_owned(),
+        message: finding.evidence.clone(),
+        details: finding.wall.row().stops.to_owned(),
+    };
+    let (result, stdout) = match finding.state {
+        State::Held => (CaseResult::Passed, finding.evidence.clone()),
+        State::Open => (CaseResult::Skipped(finding.evidence.clone()), String::new()),
+        State::Broken => (CaseResult::Failed(reason("broken")), String::new()),
+        State::Unknown => (CaseResult::Error(reason("unknown")), String::new()),
+    };
+    Case {
+        class: "das.walls".to_owned(),
+        name: finding.wall.name().to_owned(),
+        // Walls share their runs.
+        seconds: None,
+        result,
+        stdout,
+        stderr: String::new(),
     }
-    writeln!(out, "    </testcase>")
-}
-
-/// Text in an attribute or an element. XML knows no control characters, not even escaped ones.
-fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            character if character.is_control() => escaped.push(' '),
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }

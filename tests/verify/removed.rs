@@ -80,12 +80,14 @@ fn a_scratch_that_executes_or_is_too_large_is_noticed() {
     without(&[Drop("--tmpfs", "/tmp")], "scratch", &[Language::Python]);
 }
 
+/// What a program would look for first, were it there.
+const SOCKET: &str = "/usr/share:/run/docker.sock:ro";
+
 #[test]
 #[ignore = "needs Docker: a directory of the host, and its unmasked /proc"]
 fn the_host_is_noticed() {
     without(&[Add(&["--volume", "/usr/share:/host:ro"])], "host", &ALL);
     without(&[Add(&["--device", "/dev/zero:/dev/vda"])], "host", &[Language::Shell]);
-    const SOCKET: &str = "/usr/share:/run/docker.sock:ro";
     without(&[Add(&["--volume", SOCKET])], "host", &[Language::Python]);
     without(&[Add(&["--security-opt", "systempaths=unconfined"])], "host", &ALL);
 }

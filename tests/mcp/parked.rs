@@ -223,7 +223,7 @@ fn one_whose_tag_has_moved_is_given_back_and_the_call_runs_in_the_new_image() {
 #[test]
 fn an_engine_whose_events_cannot_be_followed_is_asked_at_each_claim() {
     let refused = Events::Answers(Answer::failure(1, "not supported"));
-    let stand_in = StandIn::playing(programs().events(refused).events(Events::Normal));
+    let stand_in = StandIn::playing(programs().events(refused));
     let mut session = parking(&stand_in, &["--audit-log", "audit.jsonl"]);
     stand_in.eventually("the end of the events", || {
         stand_in.wait_for_call("events").ended.is_some().then_some(())
@@ -259,7 +259,9 @@ fn an_engine_that_refuses_to_park_is_not_pestered() {
     let first = stand_in.wait_for_call("run");
     stand_in.eventually("the client's end", || is_gone(&stand_in, &first).then_some(()));
     assert_eq!(run(&mut session, 1, "hello")["verdict"], "success");
-    assert_eq!(stand_in.runs().len(), 2, "the failed one and the cold run");
+    // The failed one, the cold run, and, where the call came before the failure was noticed, the
+    // one that was started in place of the one that it took.
+    assert!((2..=3).contains(&stand_in.runs().len()), "{stand_in}");
     session.close();
 }
 

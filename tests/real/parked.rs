@@ -96,6 +96,8 @@ fn one_that_is_killed_or_removed_is_a_miss() {
     for (id, command) in [(1, ["kill"].as_slice()), (2, &["rm", "--force"])] {
         let parked = real.wait_for_container_of(das.pid());
         real.docker().args(command.iter().copied()).arg(&parked).output();
+        // Before its client has ended, das cannot know.
+        real.wait_until_gone(&parked);
         assert_eq!(call(&mut das, id, "echo hi"), (json!("success"), json!("hi\n")));
     }
     let pid = das.pid();

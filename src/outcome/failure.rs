@@ -3,6 +3,9 @@
 //! Texts are read here, but only texts that the engine wrote: the caller has made sure that the
 //! program never ran, or that its output is not among them.
 
+/// What a client says that loses its engine after it has asked for a container.
+const LATER: [&str; 3] = ["error waiting for container", "unexpected EOF", "/start\""];
+
 /// What failed, where it was not the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
@@ -88,6 +91,10 @@ impl Failure {
     /// Reads the client's words where the engine could not be asked about the run: only the
     /// failures that keep it from being asked are believed.
     pub fn of_unreachable_engine(stderr: &str) -> Self {
+        // It was reached, and went away with the container made.
+        if LATER.iter().any(|phrase| stderr.contains(phrase)) {
+            return Self::EndUnknown;
+        }
         match Self::of_engine(stderr) {
             known @ (Self::Unreachable(_) | Self::BadEndpoint(_) | Self::Forbidden(_)) => known,
             Self::NoEngine(_)
@@ -107,9 +114,7 @@ impl Failure {
     pub fn kept_from_asking(stderr: &str) -> bool {
         let mut lines = spoken(stderr);
         let (Some(line), None) = (lines.next(), lines.next()) else { return false };
-        let later = ["error waiting for container", "unexpected EOF"];
-        !later.iter().any(|phrase| line.contains(phrase))
-            && !matches!(Self::of_unreachable_engine(line), Self::EndUnknown)
+        !matches!(Self::of_unreachable_engine(line), Self::EndUnknown)
     }
 
     /// Whether this is all that a client says whose engine refused to make its container. One that
@@ -252,6 +257,12 @@ mod tests {
     #[test]
     fn a_program_that_imitates_an_engines_failure_is_not_believed_when_the_engine_is_silent() {
         assert_eq!(Failure::of_unreachable_engine("No such image: x"), Failure::EndUnknown);
+    }
+
+    #[test]
+    fn an_engine_that_went_away_after_it_had_made_the_container_leaves_the_end_unknown() {
+        let words = "docker: error during connect: Post \"http://x/v1.41/containers/2/start\": EOF";
+        assert_eq!(Failure::of_unreachable_engine(words), Failure::EndUnknown);
     }
 
     #[test]

@@ -205,8 +205,9 @@ fn a_program_that_imitates_a_missing_engine_is_told_from_one() {
     let stand_in = StandIn::playing(imitation.client_exits(lost));
     let finished = run(&stand_in).output();
     let said = redact(&finished.stderr_text());
-    let removal = "if the engine made the container before it went away, `docker rm -f das-[ID]` \
+    let removal = "the engine does not confirm that the container is gone: `docker rm -f das-[ID]` \
                    removes it";
     assert!(said.contains(removal), "{said}");
+    assert!(said.contains("the program's end is unknown"), "{said}");
     assert!(!stand_in.calls_of("rm").is_empty());
 }

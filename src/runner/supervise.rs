@@ -273,7 +273,15 @@ impl Supervisor<'_> {
         self.engine
             .record(self.tag)
             .map(|record| Record { oom: record.oom || self.lost_oom(&record), ..record })
+            .ok()
+            .filter(|record| !self.is_forgotten(record))
             .map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
+    }
+
+    /// Whether the engine's memory, which is short, has lost a container that was parked for long:
+    /// then its silence does not mean that it never started.
+    fn is_forgotten(&self, record: &Record) -> bool {
+        self.client.clock.is_of_claim() && *record == Record::default()
     }
 
     /// Whether the engine missed what the kernel's OOM killer did: the program ended as by a

@@ -57,10 +57,10 @@ class Das:
             + ["--format", '{{.Names}} {{.Label "docker-agent-sandbox.owner"}}'],
             capture_output=True, text=True, check=True, timeout=30,
         )
+        # Of others the label may be missing or anything; of das it ends in PID.START.
         lines = [line.split() for line in listed.stdout.splitlines()]
-        # The owner is BOOT.PID.START, and of others perhaps something else.
         owned = [(line[0], line[1].split(".")) for line in lines if len(line) == 2]
-        return [name for name, owner in owned if len(owner) == 3 and owner[1] in pids]
+        return [name for name, owner in owned if len(owner) > 2 and owner[-2] in pids]
 
     def wait_for_container(self):
         return eventually("a running container", lambda: self.containers("running"))

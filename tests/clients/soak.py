@@ -23,7 +23,7 @@ HOG = "x = []\nwhile True: x.append(bytearray(1 << 20))"
 
 
 def flood(number):
-    return f"for i in range(100000): print('{number:04}', i)"
+    return f"lines = (f'{number:04} {{i}}' for i in range(300000))\nprint('\\n'.join(lines))"
 
 
 def expects(**expected):

@@ -2,7 +2,7 @@
 //!
 //! It decides; it starts and ends nothing.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Size;
@@ -42,6 +42,8 @@ pub(super) struct State {
     closing: bool,
     /// When the last start began.
     started: Option<Instant>,
+    /// Tasks that have been handed out and are not done.
+    working: usize,
     /// Calls that are about to be answered, and when the last of them came.
     urgent: usize,
     last_urgent: Option<Instant>,
@@ -74,9 +76,11 @@ pub(super) enum Task {
     GiveBack(Vec<Parked>),
     /// Ask what these references stand for now.
     Recheck(Vec<Plan>),
-    /// Nothing, ever again.
-    Close,
 }
+
+/// A task that is not done yet, or a part of it.
+#[derive(Debug)]
+pub(super) struct Work(Arc<Board>);
 
 /// Whether a container could be found without a question to the engine.
 pub(super) enum Found {
@@ -100,22 +104,40 @@ impl Board {
         self.changed.notify_all();
     }
 
-    /// Waits for something to do.
+    /// Waits for something to do; None when there will be nothing, ever again.
     pub(super) fn next_task(
-        &self,
+        self: &Arc<Self>,
         size: Size,
         generation: impl Fn() -> Option<Generation>,
-    ) -> Task {
+    ) -> Option<(Task, Work)> {
         let mut state = self.lock();
-        loop {
+        while !state.closing {
             let now = Instant::now();
             if let Some(task) = state.task(now, size, generation()) {
-                return task;
+                // Under the same lock: a pool that closes now waits for it.
+                state.working += 1;
+                return Some((task, Work(Arc::clone(self))));
             }
             let pause = state.next_change(now, size);
             state =
                 self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
+        None
+    }
+
+    /// Waits until every task is done, at most until this time; whether they are.
+    pub(super) fn is_done_by(&self, until: Instant) -> bool {
+        let bound = until.saturating_duration_since(Instant::now());
+        let busy = |state: &mut State| state.working > 0;
+        let waited = self.changed.wait_timeout_while(self.lock(), bound, busy);
+        waited.unwrap_or_else(PoisonError::into_inner).0.working == 0
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.lock().working -= 1;
+        self.0.wake();
     }
 }
 
@@ -208,9 +230,6 @@ impl State {
     }
 
     fn task(&mut self, now: Instant, size: Size, current: Option<Generation>) -> Option<Task> {
-        if self.closing {
-            return Some(Task::Close);
-        }
         let unwanted = self.take_unwanted(now, size.idle);
         if !unwanted.is_empty() {
             return Some(Task::GiveBack(unwanted));
@@ -290,5 +309,27 @@ impl Parked {
     /// Whether it has had the time to start.
     pub(super) fn is_ready(&self) -> bool {
         self.since.elapsed() >= READY_AGE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::CheckedPolicy;
+    use crate::policy::SandboxPolicy;
+
+    #[test]
+    fn a_pool_that_closes_waits_for_the_container_that_is_being_started() {
+        let size = Size { containers: 1, idle: Duration::from_secs(60), output_cap: 1 };
+        let board = Arc::new(Board::default());
+        let plan = CheckedPolicy::new(SandboxPolicy::default()).unwrap().plan("python").unwrap();
+        board.lock().want(&plan);
+        let (task, work) = board.next_task(size, || None).expect("a start");
+        assert!(matches!(task, Task::Start(..)));
+        assert!(board.lock().close().is_empty());
+        assert!(!board.is_done_by(Instant::now()));
+        drop(work);
+        assert!(board.is_done_by(Instant::now()));
+        assert!(board.next_task(size, || None).is_none());
     }
 }

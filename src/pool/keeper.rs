@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::Size;
-use super::board::{Board, Found, ImageSeen, Task};
+use super::board::{Board, Found, ImageSeen, Task, Work};
 use super::image_watch::ImageWatch;
 use super::parked::Parked;
 use crate::engine::Engine;
@@ -29,12 +29,12 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Works until the board is closed.
     pub(super) fn run(&self) {
-        loop {
-            match self.board.next_task(self.size, || self.images.generation()) {
-                Task::Start(plan, image) => self.start(&plan, image),
-                Task::GiveBack(parked) => give_back(parked),
-                Task::Recheck(plans) => plans.iter().for_each(|plan| drop(self.look(plan))),
-                Task::Close => return,
+        while let Some((task, work)) = self.board.next_task(self.size, || self.images.generation())
+        {
+            match task {
+                Task::Start(plan, image) => self.start(&plan, image, work),
+                Task::GiveBack(parked) => give_back(parked, work),
+                Task::Recheck(plans) => give_back(self.recheck(&plans), work),
             }
         }
     }
@@ -54,18 +54,26 @@ impl Keeper {
         }
     }
 
-    fn start(&self, plan: &Plan, image: Option<String>) {
-        let image = image.or_else(|| self.look(plan).map(|seen| seen.id));
+    fn start(&self, plan: &Plan, image: Option<String>, work: Work) {
+        let (image, stale) = match image {
+            Some(id) => (Some(id), Vec::new()),
+            None => self.look(plan),
+        };
         let parked = image.and_then(|id| self.park(plan, id));
         let mut state = self.board.lock();
-        let Some(parked) = parked else {
+        let refused = if let Some(parked) = parked {
+            state.put(plan, parked).err()
+        } else {
             // The image is missing or the engine is down: the run itself says so, and better.
-            return state.pause(plan);
+            state.pause(plan);
+            None
         };
-        if let Err(parked) = state.put(plan, parked) {
-            drop(state);
-            parked.give_back();
-        }
+        drop(state);
+        give_back(stale.into_iter().chain(refused).collect(), work);
+    }
+
+    fn recheck(&self, plans: &[Plan]) -> Vec<Parked> {
+        plans.iter().flat_map(|plan| self.look(plan).1).collect()
     }
 
     fn park(&self, plan: &Plan, image_id: String) -> Option<Parked> {
@@ -82,13 +90,12 @@ impl Keeper {
     }
 
     /// Asks what the reference stands for, and parts with what was made from anything else.
-    fn look(&self, plan: &Plan) -> Option<ImageSeen> {
+    fn look(&self, plan: &Plan) -> (Option<String>, Vec<Parked>) {
         self.images.follow();
         let at = self.images.generation();
-        let seen = self.image_id(plan).map(|id| ImageSeen { id, at });
-        let stale = self.board.lock().see(plan, seen.clone());
-        give_back(stale);
-        seen
+        let id = self.image_id(plan);
+        let seen = id.clone().map(|id| ImageSeen { id, at });
+        (id, self.board.lock().see(plan, seen))
     }
 
     fn image_id(&self, plan: &Plan) -> Option<String> {
@@ -98,8 +105,13 @@ impl Keeper {
 
 /// Each on a thread of its own: one that does not end in time must hold up neither the others nor
 /// the next start.
-fn give_back(parked: Vec<Parked>) {
+fn give_back(parked: Vec<Parked>, work: Work) {
+    let work = Arc::new(work);
     for parked in parked {
-        thread::spawn(move || parked.give_back());
+        let work = Arc::clone(&work);
+        thread::spawn(move || {
+            parked.give_back();
+            drop(work);
+        });
     }
 }

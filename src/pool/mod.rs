@@ -105,7 +105,9 @@ impl Pool {
     pub fn retired_by(&self, until: Instant) -> bool {
         let parked = std::mem::take(&mut *self.closing());
         let ended: Vec<bool> = parked.into_iter().map(|parked| parked.ended_by(until)).collect();
-        ended.into_iter().all(|ended| ended)
+        // What the keeper was at, a container that was just started not least.
+        let done = self.board().is_done_by(until);
+        done && ended.into_iter().all(|ended| ended)
     }
 
     fn closing(&self) -> MutexGuard<'_, Vec<Parked>> {

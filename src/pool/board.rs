@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_pool_that_closes_waits_for_the_container_that_is_being_started() {
-        let size = Size { containers: 1, idle: Duration::from_secs(60), output_cap: 1 };
+        let size = Size { containers: 1, idle: Duration::from_mins(1), output_cap: 1 };
         let board = Arc::new(Board::default());
         let plan = CheckedPolicy::new(SandboxPolicy::default()).unwrap().plan("python").unwrap();
         board.lock().want(&plan);

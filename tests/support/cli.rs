@@ -3,8 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Once};
 
 use std::os::unix::process::CommandExt;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 
 use super::process::{Finished, Pipe, Running, show};
 use super::redact::redact;
@@ -153,6 +157,7 @@ impl<'a> Cli<'a> {
     #[track_caller]
     #[expect(clippy::disallowed_methods, reason = "tests start programs here and only here")]
     fn started(&self, stdio: impl Fn() -> Stdio) -> Child {
+        hear_signals();
         let spawned = Command::new(&self.program)
             .args(&self.args)
             .env_clear()
@@ -173,6 +178,18 @@ impl<'a> Cli<'a> {
         let words: Vec<_> = words.map(std::borrow::Cow::into_owned).collect();
         format!("{} {}", self.program.display(), words.join(" "))
     }
+}
+
+/// What starts these tests may have told them to ignore signals, as a shell does in the background,
+/// and programs inherit that. What is handled, by dying of it as ever, is not inherited.
+fn hear_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
+            flag::register_conditional_default(signal, Arc::new(true.into()))
+                .expect("signals that can be handled");
+        }
+    });
 }
 
 /// Only text is redacted.

@@ -9,6 +9,7 @@ mod environment;
 mod examples;
 mod explain;
 mod help;
+mod hostile;
 mod image_commands;
 mod images;
 mod input;

@@ -193,6 +193,11 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Whether it can still be sent a signal.
+    pub(crate) fn has_not_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child of this process").is_none()
+    }
+
     /// Whether somebody still holds its stdout.
     pub(crate) fn stdout_is_open(&self) -> bool {
         self.stdout.is_open()

@@ -1,0 +1,3 @@
+# ends: error 1
+# -*- coding: no-such-encoding -*-
+print("x")

@@ -1,0 +1,4 @@
+# ends: success
+# prints: echo never run
+cat
+echo never run

@@ -1,0 +1,5 @@
+# ends: success
+# prints: 0
+import sys
+
+print(len(sys.stdin.read()))

@@ -1,0 +1,3 @@
+# flags: --timeout 2
+# ends: timeout
+exec cat /dev/zero

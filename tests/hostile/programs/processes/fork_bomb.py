@@ -1,0 +1,9 @@
+# flags: --timeout 2 --memory 512
+# ends: timeout
+import os
+
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass

@@ -1,0 +1,5 @@
+# ends: success
+# prints: alive
+kill -9 1 $$
+(kill -9 1)
+echo alive

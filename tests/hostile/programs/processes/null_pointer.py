@@ -1,0 +1,4 @@
+# ends: error 139
+import ctypes
+
+ctypes.string_at(0)

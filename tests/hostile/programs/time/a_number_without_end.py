@@ -1,0 +1,3 @@
+# flags: --timeout 1
+# ends: timeout
+print(9**9**9)

@@ -1,0 +1,5 @@
+# flags: --timeout 1
+# ends: timeout
+import re
+
+re.match(r"(a+)+$", "a" * 64 + "b")

@@ -1,0 +1,5 @@
+# flags: --timeout 1
+# ends: timeout
+import time
+
+time.sleep(1 << 30)

@@ -1,0 +1,3 @@
+# ends: error 137
+echo Killed >&2
+exit 137

@@ -1,0 +1,2 @@
+# ends: error 143
+exit 143

@@ -1,0 +1,2 @@
+# ends: error 130
+exit 130

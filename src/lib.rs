@@ -62,6 +62,7 @@ pub mod sanitize;
 pub mod seccomp;
 pub mod sweep;
 pub mod tag;
+mod threads;
 pub mod verify;
 pub mod walls;
 pub mod watchdog;

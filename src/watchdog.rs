@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use crate::engine::Engine;
 use crate::engine::command::CommandLine;
 use crate::tag::ContainerName;
+use crate::threads;
 
 /// Keeps the list, and at the pipe's end removes what is on it: again and again for some seconds,
 /// because a container in the making is not there yet to be removed.
@@ -137,8 +137,8 @@ impl Drop for Watchdog {
         if let Some(Process { mut child, list }) = self.lock().process.take() {
             drop(list);
             // It ends by itself; whoever drops the watchdog does not wait for it. The thread only
-            // spares the system a zombie.
-            thread::spawn(move || child.wait());
+            // spares the system a zombie, and where there is none, das's own end does.
+            threads::spawn("das-watchdog", move || child.wait()).ok();
         }
     }
 }

@@ -23,6 +23,7 @@ mod readme;
 mod real;
 mod run_many;
 mod runsc;
+mod scarce;
 mod seccomp;
 mod security;
 mod stand_in;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the library, lowest first. A module knows those of lower layers alone.
 const LAYERS: [&[&str]; 10] = [
-    &["names", "language", "capture", "sanitize", "tag", "digest", "junit", "wrap"],
+    &["names", "language", "capture", "sanitize", "tag", "digest", "junit", "wrap", "threads"],
     &["policy"],
     &["engine", "work_dir", "seccomp"],
     &["outcome", "watchdog", "sweep"],
@@ -183,6 +183,17 @@ fn tests_wait_for_what_happens_and_not_for_time() {
         let text = read(&path);
         assert!(!text.contains("thread::sleep"), "{}", path.display());
         assert!(!text.contains("set_var("), "{}", path.display());
+    }
+}
+
+#[test]
+fn no_thread_is_started_in_a_way_that_panics_where_there_is_none_left() {
+    for path in files("src", ".rs") {
+        let text = read(&path);
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let tests = path.components().any(|part| part.as_os_str() == "tests");
+        let panics = code.contains("thread::spawn(") || code.contains("scope.spawn(");
+        assert!(tests || !panics, "{}: `threads::spawn` says so", path.display());
     }
 }
 

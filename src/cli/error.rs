@@ -150,6 +150,9 @@ pub enum CliError {
     /// Signals cannot be handled, so that an interrupted run could leave its container.
     #[error("cannot handle signals")]
     Signals(#[source] io::Error),
+    /// A thread that das cannot do without.
+    #[error("cannot start a thread")]
+    Thread(#[source] io::Error),
 }
 
 impl CliError {
@@ -205,7 +208,8 @@ impl CliError {
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::Serve(_)
-            | Self::Signals(_) => FAILURE,
+            | Self::Signals(_)
+            | Self::Thread(_) => FAILURE,
             Self::Read { .. }
             | Self::ReadLog(_)
             | Self::ReadStdin(_)
@@ -261,6 +265,9 @@ impl CliError {
             Self::Verify(VerifyError::NoProbes { .. }) => {
                 Some("`-l shell --image IMAGE` verifies any image that has `sh`")
             }
+            Self::Signals(_) | Self::Thread(_) => Some(
+                "nothing was run; end other programs, or raise the limits of processes and open files (`ulimit -u`, `ulimit -n`)",
+            ),
             Self::NoPrograms { .. } => Some(
                 "programs are told by their endings, such as .py, .js and .sh; what lies deeper is not looked at",
             ),
@@ -282,8 +289,7 @@ impl CliError {
             | Self::Write(_)
             | Self::OwnPath(_)
             | Self::NotText { .. }
-            | Self::Serve(_)
-            | Self::Signals(_) => None,
+            | Self::Serve(_) => None,
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write as _};
 use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use super::{CliError, status};
 use crate::outcome::Outcome;
+use crate::threads;
 
 /// How long the last words of a das that was told to end may take.
 const LAST_WORDS_BOUND: Duration = Duration::from_millis(500);
@@ -51,7 +51,8 @@ impl Report {
     /// Prints it, unless its reader keeps das waiting.
     pub(super) fn print_briefly(self) -> Result<(), CliError> {
         let (sender, printed) = mpsc::sync_channel(1);
-        thread::spawn(move || sender.send(self.print()));
+        threads::spawn("das-report", move || sender.send(self.print()))
+            .map_err(CliError::Thread)?;
         printed.recv_timeout(LAST_WORDS_BOUND).unwrap_or(Ok(()))
     }
 }

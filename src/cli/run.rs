@@ -85,7 +85,7 @@ impl RunArgs {
         }
         let stopper = Stopper::default();
         signals::stop_on_signals(&stopper).map_err(CliError::Signals)?;
-        signals::stop_on_closed_output(&stopper);
+        signals::stop_on_closed_output(&stopper).map_err(CliError::Thread)?;
         let request = Request {
             live: self.live(),
             progress: self.progress(),

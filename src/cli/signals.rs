@@ -5,7 +5,6 @@ use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::thread;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
@@ -16,6 +15,7 @@ use signal_hook::low_level::emulate_default_handler;
 
 use crate::outcome::classify::StopCause;
 use crate::runner::Stopper;
+use crate::threads;
 
 /// The last signal that came, written down before anybody acts on it; 0 if none did.
 static RECEIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
@@ -48,31 +48,31 @@ pub(super) fn on_first_signal(act: impl FnOnce(i32) + Send + 'static) -> io::Res
     }
     let mut signals = Signals::new(handled)?;
     let mut act = Some(act);
-    thread::spawn(move || {
+    threads::spawn("das-signals", move || {
         for signal in signals.forever() {
             match act.take() {
                 Some(act) => act(signal),
                 None => drop(die_of(signal)),
             }
         }
-    });
+    })?;
     Ok(())
 }
 
 /// Ends the run when nobody reads its output any more, also while it prints nothing.
-pub(super) fn stop_on_closed_output(stopper: &Stopper) {
+pub(super) fn stop_on_closed_output(stopper: &Stopper) -> io::Result<()> {
     let stopper = stopper.clone();
-    on_closed_output(move || stopper.stop(StopCause::OutputClosed));
+    on_closed_output(move || stopper.stop(StopCause::OutputClosed))
 }
 
 /// Calls `act` when nobody reads das's output any more.
-pub(super) fn on_closed_output(act: impl FnOnce() + Send + 'static) {
+pub(super) fn on_closed_output(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let stdout = io::stdout();
     let pipe = fstat(&stdout).map(|stat| FileType::from_raw_mode(stat.st_mode));
     if !matches!(pipe, Ok(FileType::Fifo | FileType::Socket)) {
-        return;
+        return Ok(());
     }
-    thread::spawn(move || {
+    threads::spawn("das-stdout", move || {
         let stdout = io::stdout();
         loop {
             // Asked for nothing, it reports errors and hang-ups alone.
@@ -86,7 +86,8 @@ pub(super) fn on_closed_output(act: impl FnOnce() + Send + 'static) {
                 Err(_) => return,
             }
         }
-    });
+    })?;
+    Ok(())
 }
 
 /// Ends das by a signal, so that whoever waits for it sees that signal.

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
@@ -14,6 +13,7 @@ use crate::engine::find::{self, FindError, HostEnv};
 use crate::plan::{CheckedPolicy, Refusal};
 use crate::policy::SandboxPolicy;
 use crate::runner::Stopper;
+use crate::threads;
 
 mod ask;
 mod client;
@@ -96,7 +96,8 @@ impl Examination {
         let checks: Vec<&[&str]> = parts.iter().map(|part| part.checks).collect();
         for (number, part) in parts.into_iter().enumerate() {
             let sender = sender.clone();
-            thread::spawn(move || part.work(number, &sender));
+            // A part that cannot be started has no answer, which is told of it.
+            threads::spawn("das-doctor", move || part.work(number, &sender)).ok();
         }
         drop(sender);
         let mut findings = Vec::new();

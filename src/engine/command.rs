@@ -8,10 +8,11 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use wait_timeout::ChildExt as _;
+
+use crate::threads;
 
 /// The most that is kept of each output stream of a short command: engines are not trusted to be brief.
 const KEPT_BYTES: u64 = 1 << 20;
@@ -101,9 +102,15 @@ impl CommandLine {
     ) -> Result<Finished, CommandError> {
         let deadline = Instant::now() + bound;
         let mut child = self.spawn(&input, talk)?;
-        let stdout = child.stdout.take().map(drain);
-        let stderr = child.stderr.take().map(drain);
-        let fed = child.stdin.take().map(|stdin| feed(input, stdin));
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let attended = || {
+            let fed = stdin.map(|stdin| feed(input, stdin)).transpose()?;
+            Ok((stdout.map(drain).transpose()?, stderr.map(drain).transpose()?, fed))
+        };
+        let (stdout, stderr, fed) = attended().map_err(|source| {
+            self.kill(&mut child, CommandError::spawn(self.program.clone(), source))
+        })?;
         let status = self.wait(&mut child, stopped, deadline, bound)?;
         if status.success() {
             self.fed(fed)?;
@@ -294,9 +301,12 @@ impl CommandError {
 }
 
 /// Writes the input on a thread of its own; a command that stops reading early is no error.
-fn feed(input: Input, stdin: impl Write + Send + 'static) -> mpsc::Receiver<io::Result<()>> {
+fn feed(
+    input: Input,
+    stdin: impl Write + Send + 'static,
+) -> io::Result<mpsc::Receiver<io::Result<()>>> {
     let (sender, receiver) = mpsc::sync_channel(1);
-    thread::spawn(move || {
+    threads::spawn("das-feed", move || {
         let mut stdin = stdin;
         let result = match input {
             Input::Empty => Ok(()),
@@ -305,14 +315,14 @@ fn feed(input: Input, stdin: impl Write + Send + 'static) -> mpsc::Receiver<io::
         let unread = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
         // The sender's fate is the command's: nobody listens where it failed or was killed.
         sender.send(result.or_else(|error| if unread(&error) { Ok(()) } else { Err(error) })).ok();
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 /// Reads a pipe to its end on a thread of its own, keeping the first [`KEPT_BYTES`].
-fn drain(pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+fn drain(pipe: impl Read + Send + 'static) -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::sync_channel(1);
-    thread::spawn(move || {
+    threads::spawn("das-drain", move || {
         let mut pipe = pipe;
         let mut kept = Vec::new();
         let read = pipe.by_ref().take(KEPT_BYTES).read_to_end(&mut kept);
@@ -322,8 +332,8 @@ fn drain(pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
         }
         // A receiver that has given up does not want it any more.
         sender.send(kept).ok();
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 fn collect(receiver: Option<mpsc::Receiver<Vec<u8>>>) -> Vec<u8> {

@@ -31,6 +31,8 @@ pub enum Failure {
     StopUnconfirmed,
     /// The container did not start in time.
     StartTooSlow,
+    /// This machine, or this user's limits, have no processes, descriptors or memory left for das.
+    Exhausted(String),
     /// Anything else, in the engine's words.
     Engine(String),
 }
@@ -105,6 +107,7 @@ impl Failure {
             | Self::EndUnknown
             | Self::StopUnconfirmed
             | Self::StartTooSlow
+            | Self::Exhausted(_)
             | Self::Engine(_) => Self::EndUnknown,
         }
     }
@@ -179,6 +182,10 @@ impl Failure {
             Self::StartTooSlow => (
                 "the engine did not start the container in time".to_owned(),
                 "the machine is overloaded or the engine hangs: try again later".to_owned(),
+            ),
+            Self::Exhausted(what) => (
+                what.clone(),
+                "this machine has nothing left to give: end other programs, or raise the limits of processes and open files (`ulimit -u`, `ulimit -n`), then run it again".to_owned(),
             ),
             Self::Engine(said) => (
                 format!("the engine refused to run the container: {said}"),

@@ -8,12 +8,12 @@ use std::io::{self, BufRead as _, BufReader};
 use std::process::{ChildStdin, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::board::Board;
 use crate::engine::Engine;
 use crate::engine::command::CommandLine;
+use crate::threads;
 
 /// Follows the events for as long as somebody holds the other end of its standard input: a client
 /// alone would outlive a killed das for ever.
@@ -100,7 +100,7 @@ impl ImageWatch {
         let ended = Arc::new(AtomicBool::new(false));
         let (ending, changes, board) =
             (Arc::clone(&ended), Arc::clone(&self.changes), Arc::clone(&self.board));
-        thread::spawn(move || {
+        threads::spawn("das-images", move || {
             for line in BufReader::new(stdout).split(b'\n') {
                 if line.is_err() {
                     break;
@@ -112,7 +112,7 @@ impl ImageWatch {
             board.wake();
             // Reaped here, so that no zombie is left; its status says nothing.
             child.wait().ok();
-        });
+        })?;
         Ok(Follower { ended, _stdin: stdin })
     }
 }

@@ -1,7 +1,6 @@
 //! The thread that starts containers and gives them back, so that no caller ever waits for it.
 
-use std::sync::Arc;
-use std::thread;
+use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 use super::Size;
@@ -13,6 +12,7 @@ use crate::plan::Plan;
 use crate::plan::argv::Argv;
 use crate::runner::Launch;
 use crate::tag::{Owner, RunTag};
+use crate::threads;
 use crate::watchdog::Watchdog;
 
 /// What it takes to start a container and to know that it is still the right one.
@@ -109,9 +109,16 @@ fn give_back(parked: Vec<Parked>, work: Work) {
     let work = Arc::new(work);
     for parked in parked {
         let work = Arc::clone(&work);
-        thread::spawn(move || {
-            parked.give_back();
+        let (give, given) = mpsc::channel::<Parked>();
+        let taken = threads::spawn("das-give-back", move || {
+            given.into_iter().for_each(Parked::give_back);
             drop(work);
         });
+        let refused = match taken {
+            Ok(_) => give.send(parked).err().map(|refused| refused.0),
+            Err(_) => Some(parked),
+        };
+        // Where there is no thread for it, this one has to wait.
+        refused.into_iter().for_each(Parked::give_back);
     }
 }

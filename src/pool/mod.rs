@@ -5,12 +5,12 @@
 //! its standard input closes then. The pool knows plans and containers, not programs.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::plan::Plan;
 use crate::tag::Owner;
+use crate::threads;
 use crate::watchdog::Watchdog;
 use board::Board;
 use image_watch::ImageWatch;
@@ -65,7 +65,8 @@ impl Pool {
         let images = ImageWatch::new(engine.clone(), Arc::clone(&board));
         let keeper = Arc::new(Keeper { board, engine, watchdog, owner, size, images });
         let working = Arc::clone(&keeper);
-        thread::spawn(move || working.run());
+        // Without its thread nothing is ever parked, and every run starts a container of its own.
+        threads::spawn("das-keeper", move || working.run()).ok();
         Self { keeper, closing: Mutex::default() }
     }
 

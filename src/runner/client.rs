@@ -1,10 +1,9 @@
 //! The engine's client as a running process: its pipes, its end, its threads.
 
 use std::io::{self, PipeReader, PipeWriter};
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use shared_child::SharedChild;
@@ -18,6 +17,7 @@ use crate::engine::Engine;
 use crate::engine::command::{CommandError, CommandLine};
 use crate::outcome::classify::{ClientEnd, StopCause};
 use crate::tag::RunTag;
+use crate::threads;
 
 /// A client that has been spawned. Its program waits for its code.
 #[derive(Debug)]
@@ -43,29 +43,27 @@ pub(super) enum Wake {
 }
 
 impl Client {
-    /// Spawns the client and starts the threads that drain it and wait for it.
+    /// Starts the threads that drain the client and wait for it, and spawns it. The client comes
+    /// last: where a thread cannot be started, nobody has asked for a container.
     pub(super) fn spawn(command: &CommandLine, output_cap: usize) -> Result<Self, CommandError> {
         let mut process = command.to_command();
         let failed = |source| CommandError::spawn(command.program.clone(), source);
         let (unread, stdin) = io::pipe().map_err(failed)?;
-        process.stdin(unread.try_clone().map_err(failed)?);
-        process.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let (from_stdout, stdout) = io::pipe().map_err(failed)?;
+        let (from_stderr, stderr) = io::pipe().map_err(failed)?;
+        process.stdin(unread.try_clone().map_err(failed)?).stdout(stdout).stderr(stderr);
+        let stdout = Stream::drain(from_stdout, output_cap, Preamble::default()).map_err(failed)?;
+        let stderr =
+            Stream::drain(from_stderr, output_cap, Preamble::expected()).map_err(failed)?;
+        let (sender, events) = mpsc::channel();
+        let announcer = announce_end(sender.clone()).map_err(failed)?;
         let clock = Clock::now();
         let child = SharedChild::spawn(&mut process).map(Arc::new).map_err(failed)?;
-        let (Some(stdout), Some(stderr)) = (child.take_stdout(), child.take_stderr()) else {
-            unreachable!("both pipes were asked for")
-        };
-        let (sender, events) = mpsc::channel();
-        Ok(Self {
-            stdin: Some(stdin),
-            unread,
-            stdout: Stream::drain(stdout, output_cap, Preamble::default()),
-            stderr: Stream::drain(stderr, output_cap, Preamble::expected()),
-            clock,
-            events,
-            child: announce_end(child, sender.clone()),
-            sender,
-        })
+        // It holds ends of the pipes, and the streams end when nobody does.
+        drop(process);
+        // Its thread waits for just this.
+        announcer.send(Arc::clone(&child)).ok();
+        Ok(Self { child, stdin: Some(stdin), unread, sender, events, stdout, stderr, clock })
     }
 
     /// Whether the client still runs.
@@ -78,7 +76,8 @@ impl Client {
         self.clock = self.clock.claimed();
     }
 
-    /// Gives the program its code, its viewers and whoever may end it.
+    /// Gives the program whoever may end it, its viewers and its code. The code comes last: where
+    /// this fails, none of it has been sent.
     pub(super) fn begin(
         &mut self,
         code: Arc<[u8]>,
@@ -86,20 +85,18 @@ impl Client {
         stopper: &Stopper,
         engine: &Engine,
         tag: &RunTag,
-    ) {
+    ) -> io::Result<()> {
         stopper.listen(self.sender.clone());
-        self.show(live, stopper, engine, tag);
-        if let Some(stdin) = self.stdin.take() {
-            feed::feed(stdin, code);
-        }
+        self.show(live, stopper, engine, tag)?;
+        self.stdin.take().map_or(Ok(()), |stdin| feed::feed(stdin, code))
     }
 
-    fn show(&self, live: Live, stopper: &Stopper, engine: &Engine, tag: &RunTag) {
+    fn show(&self, live: Live, stopper: &Stopper, engine: &Engine, tag: &RunTag) -> io::Result<()> {
         let Live { stdout, stderr } = live;
         if let Some(writer) = stdout {
             let stopper = stopper.clone();
             let closed = move || stopper.stop(StopCause::OutputClosed);
-            self.stdout.show_on(Display::start(writer, closed), Box::new(|| None));
+            self.stdout.show_on(Display::start(writer, closed)?, Box::new(|| None))?;
         }
         if let Some(writer) = stderr {
             let (engine, tag, clock) = (engine.clone(), tag.clone(), self.clock);
@@ -108,8 +105,9 @@ impl Client {
                 record.ran().then(|| clock.start(&record, Instant::now()))
             });
             // Whoever closes das's stderr does not want its talk; the program's work goes on.
-            self.stderr.show_on(Display::start(writer, || {}), ask_start);
+            self.stderr.show_on(Display::start(writer, || {})?, ask_start)?;
         }
+        Ok(())
     }
 
     /// Waits for the next thing that happens, until `until`.
@@ -154,14 +152,16 @@ impl Client {
     }
 }
 
-/// Waits for the client's end on a thread of its own.
-fn announce_end(child: Arc<SharedChild>, sender: Sender<Event>) -> Arc<SharedChild> {
-    let waiting = Arc::clone(&child);
-    thread::spawn(move || {
-        // A supervisor that has given up does not listen any more.
-        sender.send(Event::Exited(waiting.wait())).ok();
-    });
-    child
+/// Starts a thread that waits for the end of the client that it is given.
+fn announce_end(sender: Sender<Event>) -> io::Result<Sender<Arc<SharedChild>>> {
+    let (give, given) = mpsc::channel::<Arc<SharedChild>>();
+    threads::spawn("das-wait", move || {
+        if let Ok(child) = given.recv() {
+            // A supervisor that has given up does not listen any more.
+            sender.send(Event::Exited(child.wait())).ok();
+        }
+    })?;
+    Ok(give)
 }
 
 fn client_end(status: io::Result<ExitStatus>) -> ClientEnd {

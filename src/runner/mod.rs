@@ -18,4 +18,4 @@ mod supervise;
 pub use cleanup::Fate;
 pub use output::{Live, LiveWriter};
 pub use stop::Stopper;
-pub use supervise::{Launch, Program, Ran, Waiting};
+pub use supervise::{Launch, Program, Ran, Unbegun, Waiting};

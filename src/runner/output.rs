@@ -6,12 +6,12 @@
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Stopper;
 use super::preamble::{Preamble, Start};
 use crate::capture::{Capture, Captured};
+use crate::threads;
 
 /// Size of one read: that of a pipe.
 const CHUNK: usize = 64 * 1024;
@@ -84,28 +84,33 @@ pub(super) struct Settled {
 
 impl Stream {
     /// Starts to drain.
-    pub(super) fn drain(pipe: impl Read + Send + 'static, cap: usize, preamble: Preamble) -> Self {
+    pub(super) fn drain(
+        pipe: impl Read + Send + 'static,
+        cap: usize,
+        preamble: Preamble,
+    ) -> io::Result<Self> {
         let state = StreamState { capture: Capture::new(cap), preamble, view: None };
         let state = Arc::new(Mutex::new(state));
         let (sender, end) = mpsc::sync_channel(1);
         let shared = Arc::clone(&state);
-        thread::spawn(move || {
+        threads::spawn("das-drain", move || {
             read_all(pipe, &shared);
             // The supervisor may have given up a pipe that a grandchild keeps open.
             sender.send(()).ok();
-        });
-        Self { state, end }
+        })?;
+        Ok(Self { state, end })
     }
 
     /// From now on the stream is also shown. `ask_start` is asked where the display would wait.
-    pub(super) fn show_on(&self, display: Display, ask_start: AskStart) {
+    pub(super) fn show_on(&self, display: Display, ask_start: AskStart) -> io::Result<()> {
         // One question at a time, and one more for what has come meanwhile.
         let (questions, asked) = mpsc::sync_channel(1);
         let shared = Arc::clone(&self.state);
-        thread::spawn(move || answer_all(&asked, &ask_start, &shared));
+        threads::spawn("das-ask", move || answer_all(&asked, &ask_start, &shared))?;
         let mut state = lock(&self.state);
         state.view = Some(View { display, questions });
         state.question();
+        Ok(())
     }
 
     /// Waits for the stream's end. A grandchild that holds the pipe is not waited for beyond
@@ -208,16 +213,19 @@ pub(super) struct Display {
 
 impl Display {
     /// Starts it. `broken` is called once if the writer fails.
-    pub(super) fn start(writer: LiveWriter, broken: impl FnOnce() + Send + 'static) -> Self {
+    pub(super) fn start(
+        writer: LiveWriter,
+        broken: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
         let (pieces, queue) = mpsc::channel::<Vec<u8>>();
         let (sender, end) = mpsc::sync_channel(1);
-        thread::spawn(move || {
+        threads::spawn("das-show", move || {
             if write_all(&writer, &queue).is_err() {
                 broken();
             }
             sender.send(()).ok();
-        });
-        Self { pieces, end }
+        })?;
+        Ok(Self { pieces, end })
     }
 
     /// Shows a piece, at once or when the writer is ready for it.

@@ -1,6 +1,7 @@
 //! Supervises one run: one thread that does what its life cycle says, woken by what happens and
 //! by the deadline.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -71,6 +72,16 @@ pub struct Waiting {
     client: Client,
 }
 
+/// A program that was not begun: das could not start a thread that it needs. Its container, which
+/// got none of the code, has been ended.
+#[derive(Debug)]
+pub struct Unbegun {
+    /// What the system said.
+    pub error: io::Error,
+    /// What is known of the container.
+    pub fate: Fate,
+}
+
 /// What is known of a run that is over.
 #[derive(Debug)]
 pub struct Ran {
@@ -115,12 +126,12 @@ impl Waiting {
     }
 
     /// Runs a program in the container that was just asked for.
-    pub fn run(self, program: Program<'_>) -> Ran {
+    pub fn run(self, program: Program<'_>) -> Result<Ran, Unbegun> {
         self.supervise(program)
     }
 
     /// Runs a program in a container that has been started before. The deadline starts now.
-    pub fn claim(mut self, program: Program<'_>) -> Ran {
+    pub fn claim(mut self, program: Program<'_>) -> Result<Ran, Unbegun> {
         self.client.claim();
         self.supervise(program)
     }
@@ -148,12 +159,14 @@ impl Waiting {
         }
     }
 
-    fn supervise(mut self, program: Program<'_>) -> Ran {
+    fn supervise(mut self, program: Program<'_>) -> Result<Ran, Unbegun> {
         let Program { code, timeout, live, stopper } = program;
         let Launch { engine, tag, .. } = &self.launch;
         let oom_kills = OomKills::so_far();
         let length = code.len();
-        self.client.begin(code, live, stopper, engine, tag);
+        if let Err(error) = self.client.begin(code, live, stopper, engine, tag) {
+            return Err(Unbegun { error, fate: self.give_back() });
+        }
         let deadline = self.client.clock.begun() + timeout;
         let stop = Attempts { until: None, pause: FIRST_PAUSE };
         let client = &self.client;
@@ -166,7 +179,7 @@ impl Waiting {
         let begun = self.client.clock.begun();
         let Client { stdout, stderr, .. } = self.client;
         let (stdout, stderr) = (stdout.settle(start, stopper), stderr.settle(start, stopper));
-        Ran {
+        Ok(Ran {
             client,
             stopping,
             record,
@@ -176,7 +189,7 @@ impl Waiting {
             engine_words: stderr.engine_words,
             duration: ended.saturating_duration_since(begun),
             unread,
-        }
+        })
     }
 }
 

@@ -4,6 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+
 use super::code::Code;
 use super::{Host, Sandbox};
 use crate::capture::Captured;
@@ -17,7 +19,7 @@ use crate::outcome::hints;
 use crate::plan::Plan;
 use crate::plan::argv::Argv;
 use crate::pool::Parked;
-use crate::runner::{Fate, Launch, Live, Program, Ran, Stopper};
+use crate::runner::{Fate, Launch, Live, Program, Ran, Stopper, Unbegun};
 use crate::tag::RunTag;
 use crate::watchdog::Guard;
 
@@ -109,12 +111,18 @@ impl Run<'_> {
         }
     }
 
-    /// None where the container had ended unnoticed: then no byte of the code has run, and a fresh
-    /// container may run it.
+    /// None where the container had ended unnoticed, or could not be used: then no byte of the code
+    /// has run, and a fresh container may run it.
     fn spawn_parked(&self, parked: Parked, watch: &Watch) -> Option<Happened> {
         let Parked { waiting, guard, .. } = parked;
         let tag = waiting.tag().clone();
-        let ran = waiting.claim(self.program(watch));
+        let ran = match waiting.claim(self.program(watch)) {
+            Ok(ran) => ran,
+            Err(Unbegun { fate, .. }) => {
+                release(guard, fate);
+                return None;
+            }
+        };
         release(guard, ran.fate);
         let missed = ran.unread && ran.stopping == Stopping::No;
         (!missed).then(|| self.judge(&tag, ran, Container::Parked))
@@ -135,9 +143,9 @@ impl Run<'_> {
     fn spawn_named(&self, host: &Host, tag: &RunTag, watch: &Watch) -> Result<Happened, Failure> {
         let Host { engine, watchdog, pool: _ } = host;
         // A container that nobody would remove if das were killed is not started.
-        let guard = watchdog.guard(&tag.container()).map_err(|error| {
-            Failure::Engine(format!("cannot start the watchdog of containers: {error}"))
-        })?;
+        let guard = watchdog
+            .guard(&tag.container())
+            .map_err(|error| own_failure("cannot start the watchdog of containers", &error))?;
         let launch = Launch {
             engine: engine.clone(),
             command: Argv::new(engine.facts(), &self.plan, tag).command_line(),
@@ -145,7 +153,13 @@ impl Run<'_> {
             output_cap: self.sandbox.output_cap(),
         };
         let waiting = launch.start().map_err(|error| spawn_failure(engine.facts(), &error))?;
-        let ran = waiting.run(self.program(watch));
+        let ran = match waiting.run(self.program(watch)) {
+            Ok(ran) => ran,
+            Err(Unbegun { error, fate }) => {
+                release(guard, fate);
+                return Err(own_failure("cannot start a thread", &error));
+            }
+        };
         release(guard, ran.fate);
         Ok(self.judge(tag, ran, Container::Fresh))
     }
@@ -272,6 +286,17 @@ fn release(guard: Guard, fate: Fate) {
     }
 }
 
+fn own_failure(what: &str, error: &io::Error) -> Failure {
+    let what = format!("{what}: {error}");
+    if is_exhaustion(error) { Failure::Exhausted(what) } else { Failure::Engine(what) }
+}
+
+/// Whether the system has no processes, threads, descriptors or memory left to give.
+fn is_exhaustion(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE].map(Some).contains(&errno)
+}
+
 fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
     match error {
         CommandError::NotFound { .. } => Failure::NoEngine(error.to_string()),
@@ -280,6 +305,8 @@ fn spawn_failure(facts: &Facts, error: &CommandError) -> Failure {
             // The policy's variables may fill more than the system passes on.
             if source.kind() == io::ErrorKind::ArgumentListTooLong {
                 Failure::Engine(what)
+            } else if is_exhaustion(source) {
+                Failure::Exhausted(what)
             } else {
                 Failure::NoEngine(what)
             }

@@ -14,7 +14,8 @@ pub use report::{Finding, Report, State, Subject, junit, table};
 pub use stop::Stoppers;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -93,16 +94,21 @@ pub fn verify(
     tell(Event::Begun(&subject));
     let mut progress = Progress::new(order, &runner);
     let queue = Mutex::new(plan::jobs(&order.walls));
+    let work = |sender: &Sender<News>| {
+        while let Some(job) = next(&queue) {
+            // The other end listens until all senders are gone.
+            runner.work(job, &|news| sender.send(news).unwrap_or(()));
+        }
+    };
     thread::scope(|scope| {
         let (sender, news) = mpsc::channel();
-        for _ in 0..SIDE_BY_SIDE {
-            let (sender, queue, runner) = (sender.clone(), &queue, &runner);
-            scope.spawn(move || {
-                while let Some(job) = next(queue) {
-                    // The other end listens until all senders are gone.
-                    runner.work(job, &|news| sender.send(news).unwrap_or(()));
-                }
-            });
+        let beside = (0..SIDE_BY_SIDE).filter(|_| {
+            let (sender, work) = (sender.clone(), &work);
+            thread::Builder::new().spawn_scoped(scope, move || work(&sender)).is_ok()
+        });
+        if beside.count() == 0 {
+            // No thread is to be had: then one after the other, and the news at the end.
+            work(&sender);
         }
         drop(sender);
         for news in news {

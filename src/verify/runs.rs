@@ -210,7 +210,14 @@ impl<'a> Runner<'a> {
         thread::scope(|scope| {
             let live =
                 Live { stdout: Some(Arc::new(Mutex::new(Ready::new(sender)))), stderr: None };
-            let held = scope.spawn(|| self.execute(Run::Peers, &holder, live, stopper.clone()));
+            let hold = || self.execute(Run::Peers, &holder, live, stopper.clone());
+            let held = match thread::Builder::new().spawn_scoped(scope, hold) {
+                Ok(held) => held,
+                Err(error) => {
+                    let why = format!("the container beside it was not started: {error}");
+                    return tell(News::Told(Run::Peers, Told::Failed(why)));
+                }
+            };
             let told = if ready.recv_timeout(READY_BOUND).is_ok() {
                 tell(News::Look(Looks::LogDrivers(self.log_drivers())));
                 self.seek(&seeker, &nonce)

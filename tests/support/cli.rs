@@ -76,6 +76,15 @@ impl<'a> Cli<'a> {
         self
     }
 
+    /// Another program with these arguments starts it.
+    pub(crate) fn run_by(mut self, program: &str, args: &[&str]) -> Self {
+        let own = self.program.into_os_string().into_string().expect("a plain path");
+        let words = args.iter().map(|word| (*word).to_owned()).chain([own]);
+        self.args.splice(0..0, words);
+        self.program = PathBuf::from(program);
+        self
+    }
+
     pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
         self.env.push((name.to_owned(), value.into()));
         self

@@ -34,7 +34,7 @@ impl ServeArgs {
             stopper.stop();
         })
         .map_err(CliError::Signals)?;
-        parent::stop_when_gone(server.stopper());
+        parent::stop_when_gone(server.stopper()).map_err(CliError::Thread)?;
         let ended = server.serve(io::stdin(), io::stdout()).map_err(CliError::Serve)?;
         // Its end has been waited for, within a bound. What is left is the watchdog's: das must
         // be gone in time, and dropping the sandbox would wait once more.

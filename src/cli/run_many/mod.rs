@@ -7,7 +7,7 @@ mod tally;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +28,7 @@ use crate::outcome::{Outcome, Verdict};
 use crate::policy::SandboxPolicy;
 use crate::runner::Stopper;
 use crate::sandbox::{Request, Sandbox};
+use crate::threads;
 
 /// One program that is over, or was never run.
 #[derive(Debug)]
@@ -80,9 +81,11 @@ pub(super) fn execute(args: &RunArgs) -> Result<Exit, CliError> {
     signals::on_first_signal(move |signal| stopping.stop(StopCause::Signal(signal)))
         .map_err(CliError::Signals)?;
     let stopping = stop.clone();
-    signals::on_closed_output(move || stopping.stop(StopCause::OutputClosed));
+    signals::on_closed_output(move || stopping.stop(StopCause::OutputClosed))
+        .map_err(CliError::Thread)?;
     let started = Instant::now();
-    let (exit, cases) = watch(args, &start(&work, jobs(args)), &stop)?;
+    let results = start(&work, jobs(args)).map_err(CliError::Thread)?;
+    let (exit, cases) = watch(args, &results, &stop)?;
     if let Some((mut file, path)) = junit {
         let seconds = started.elapsed().as_secs_f64();
         let suite = Suite { name: "das run".to_owned(), seconds, cases };
@@ -169,14 +172,18 @@ impl Ran {
     }
 }
 
-/// Starts the workers. The channel ends with the last of them.
-fn start(work: &Arc<Work>, jobs: usize) -> Receiver<Ran> {
+/// Starts the workers: as many as can be had, and at least one. The channel ends with the last of
+/// them.
+fn start(work: &Arc<Work>, jobs: usize) -> io::Result<Receiver<Ran>> {
     let (done, received) = channel();
-    for _ in 0..jobs {
-        let (work, done) = (Arc::clone(work), done.clone());
-        thread::spawn(move || work.run(&done));
+    for number in 0..jobs {
+        let (theirs, done) = (Arc::clone(work), done.clone());
+        match threads::spawn("das-job", move || theirs.run(&done)) {
+            Err(error) if number == 0 => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
     }
-    received
+    Ok(received)
 }
 
 /// Prints each run as it ends, and then what came of all.

@@ -1,5 +1,5 @@
 # flags: --timeout 2 --memory 512
-# ends: timeout
+# ends: timeout or error 2
 bomb() {
     bomb | bomb &
 }

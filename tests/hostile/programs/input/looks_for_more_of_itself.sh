@@ -1,0 +1,4 @@
+# ends: success
+# prints: nothing more
+cat
+echo nothing more

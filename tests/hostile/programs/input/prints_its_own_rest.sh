@@ -1,4 +1,0 @@
-# ends: success
-# prints: echo never run
-cat
-echo never run

@@ -207,7 +207,7 @@ fn timestamp(nanos: u64) -> Timestamp {
     Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or_default()
 }
 
-fn time(nanos: u64) -> String {
+pub(crate) fn time(nanos: u64) -> String {
     timestamp(nanos).to_string()
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::events::shifted;
 use crate::store::Container;
 
 /// An event, with the keys in the order of the real CLI.
@@ -72,6 +73,12 @@ impl Event {
             time: nanos / 1_000_000_000,
             time_nano: nanos,
         }
+    }
+
+    /// The same event, as a clock tells it that is so many seconds ahead.
+    pub(crate) fn later_by(&self, seconds: i64) -> Self {
+        let nanos = shifted(self.time_nano, seconds);
+        Self { time: nanos / 1_000_000_000, time_nano: nanos, ..self.clone() }
     }
 
     pub(crate) fn to_json(&self) -> String {

@@ -21,10 +21,13 @@ const EVENTS: Flags = Flags {
 /// Cut off in the middle of a line, with a line of another tongue before it.
 const GARBAGE: &str = "<html>502 Bad Gateway</html>\n{\"status\":\"die\",\"id\":\"\n";
 
-/// Which events are asked for, in nanoseconds since 1970. `until` itself is not in.
+/// Which events are asked for, in nanoseconds since 1970 on the client's clock. `until` itself is
+/// not in.
 struct Query<'a> {
     since: u64,
     until: Option<u64>,
+    /// How far the daemon's clock is ahead of that, in seconds.
+    ahead: i64,
     filters: Vec<(&'a str, &'a str)>,
     format: &'a str,
     without: Vec<String>,
@@ -32,7 +35,7 @@ struct Query<'a> {
 
 pub(crate) fn events(call: &Call, words: &[String]) -> Result<Answer, Failure> {
     let args = EVENTS.parse(Order::Mixed, words)?;
-    let mut query = Query::of(&args)?;
+    let mut query = Query::of(&args, call.scenario.clock_ahead_seconds)?;
     if let Some(answer) = call.reach_daemon("Get /v1.50/events")? {
         return Ok(answer);
     }
@@ -50,12 +53,14 @@ pub(crate) fn events(call: &Call, words: &[String]) -> Result<Answer, Failure> {
 }
 
 impl<'a> Query<'a> {
-    fn of(args: &'a Args) -> Result<Self, Failure> {
+    fn of(args: &'a Args, ahead: i64) -> Result<Self, Failure> {
         let time = |flag| args.value(flag).map(nanos).transpose();
+        let own = |time: Option<u64>| time.map(|time| shifted(time, -ahead));
         Ok(Self {
             // Without --since only new events count.
-            since: time("--since")?.unwrap_or_else(now_nanos),
-            until: time("--until")?,
+            since: own(time("--since")?).unwrap_or_else(now_nanos),
+            until: own(time("--until")?),
+            ahead,
             filters: args.filters()?,
             format: args.value("--format").ok_or_else(|| Failure::unplayed("no --format"))?,
             without: Vec::new(),
@@ -84,7 +89,7 @@ impl<'a> Query<'a> {
     fn print(&self, events: &[Event]) -> io::Result<Result<(), Failure>> {
         let mut stdout = io::stdout().lock();
         for event in events.iter().filter(|event| self.wants(event)) {
-            match self.line(event) {
+            match self.line(&event.later_by(self.ahead)) {
                 Ok(line) => writeln!(stdout, "{line}")?,
                 Err(failure) => return Ok(Err(failure)),
             }
@@ -113,6 +118,12 @@ impl<'a> Query<'a> {
             same.into_iter().any(|(key, value)| holds(key, value, event))
         })
     }
+}
+
+/// So many seconds later.
+pub(crate) fn shifted(nanos: u64, seconds: i64) -> u64 {
+    let by = seconds.unsigned_abs() * 1_000_000_000;
+    if seconds < 0 { nanos.saturating_sub(by) } else { nanos.saturating_add(by) }
 }
 
 fn holds(key: &str, value: &str, event: &Event) -> bool {

@@ -4,8 +4,11 @@ use serde_json::{Value, json};
 
 use crate::args::{Flags, Order};
 use crate::call::Call;
+use crate::containers;
+use crate::events::shifted;
 use crate::failure::Failure;
 use crate::scenario::{Answer, Facts};
+use crate::store::now_nanos;
 use crate::template;
 
 const FLAGS: Flags = Flags { switches: &[], valued: &["--format"], aliases: &[("-f", "--format")] };
@@ -21,7 +24,10 @@ pub(crate) fn version(call: &Call, words: &[String]) -> Result<Answer, Failure> 
 }
 
 pub(crate) fn info(call: &Call, words: &[String]) -> Result<Answer, Failure> {
-    answer(call, words, &call.scenario.info, parsed(INFO)?, &parsed(INFO_WITHOUT_DAEMON)?)
+    let mut info = parsed(INFO)?;
+    let now = shifted(now_nanos(), call.scenario.clock_ahead_seconds);
+    info["SystemTime"] = json!(containers::time(now));
+    answer(call, words, &call.scenario.info, info, &parsed(INFO_WITHOUT_DAEMON)?)
 }
 
 /// The names that `--runtime` may have.

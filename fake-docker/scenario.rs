@@ -12,6 +12,8 @@ use serde_json::Value;
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Scenario {
     pub(crate) daemon: Daemon,
+    /// How far the daemon's clock is ahead of the client's, in seconds; negative if it is behind.
+    pub(crate) clock_ahead_seconds: i64,
     /// The first rule that matches and is not used up plays the run.
     pub(crate) run: Vec<Run>,
     pub(crate) kill: Vec<Stop>,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// `real` and `podman` need an engine.
 type Trap = (u32, &'static str, &'static [&'static str]);
 
-const TRAPS: [Trap; 37] = [
+const TRAPS: [Trap; 39] = [
     (
         1,
         "a kill hangs while nobody reads the client's output",
@@ -309,6 +309,23 @@ const TRAPS: [Trap; 37] = [
             "lib::engine::record::a_podmans_record_is_read",
             "podman::what_podman_refuses_is_told_apart",
             "podman::the_doctor_finds_podman_usable_and_says_what_differs",
+        ],
+    ),
+    (
+        38,
+        "the engine's clock is ahead of the client's or behind it, and its events are told up to a time",
+        &[
+            "verdicts::clock::a_program_that_fails_has_failed_whatever_the_engines_clock_shows",
+            "verdicts::clock::out_of_memory_is_known_whatever_the_engines_clock_shows",
+            "verdicts::clock::a_timeout_is_a_timeout_whatever_the_engines_clock_shows",
+        ],
+    ),
+    (
+        39,
+        "the machine has no thread, process or descriptor left for the client and what attends it",
+        &[
+            "scarce::a_das_that_may_open_few_files_runs_its_program_or_says_why_not",
+            "scarce::a_das_that_may_start_few_processes_runs_its_program_or_says_why_not",
         ],
     ),
 ];

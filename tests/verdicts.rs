@@ -1,5 +1,6 @@
 //! How a run ended: every verdict with its exit code, its words and its way out.
 
+mod clock;
 mod engine;
 mod json;
 mod program;

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+mod clock;
 pub mod command;
 pub mod find;
 pub mod look;
@@ -12,9 +13,10 @@ mod ops;
 mod patience;
 pub mod record;
 
-pub use ops::{KillAnswer, ListError, RemoveAnswer};
+pub use ops::{Expected, KillAnswer, ListError, RemoveAnswer};
 pub use patience::Patience;
 
+use clock::EngineClock;
 use command::{CommandLine, EnvChanges};
 
 /// The variables with which programs are told of a proxy, credentials often included.
@@ -141,12 +143,13 @@ impl Facts {
 pub struct Engine {
     facts: Facts,
     patience: Patience,
+    clock: EngineClock,
 }
 
 impl Engine {
     /// An engine of which everything is known.
     pub fn new(facts: Facts) -> Self {
-        Self { facts, patience: Patience::default() }
+        Self { facts, patience: Patience::default(), clock: EngineClock::default() }
     }
 
     /// The same engine, waited for in another way.

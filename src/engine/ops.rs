@@ -1,7 +1,8 @@
 //! The engine's short commands, each with its bound.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use super::clock::own_now;
 use super::command::{CommandError, Finished};
 use super::record::Record;
 use super::{Engine, EngineKind};
@@ -31,6 +32,15 @@ pub enum RemoveAnswer {
     InProgress,
     /// The engine says why it cannot be removed, or why it cannot be reached.
     Refused(String),
+}
+
+/// What a record is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// The container has been asked for, and may have been started.
+    Start,
+    /// The container's client has ended, so that the container should have.
+    End,
 }
 
 impl Engine {
@@ -73,7 +83,42 @@ impl Engine {
     }
 
     /// What the engine remembers of a container, also after its removal.
-    pub fn record(&self, tag: &RunTag) -> Result<Record, RecordError> {
+    ///
+    /// A record is told up to a time on the engine's clock. Where what is expected is not in it,
+    /// that clock may be ahead of das's or behind it: then it is looked at, once, and the record is
+    /// asked for again.
+    pub fn record(&self, tag: &RunTag, expected: Expected) -> Result<Record, RecordError> {
+        let told = self.record_so_far(tag);
+        let missing = match (expected, &told) {
+            (Expected::Start, Ok(record)) => record.is_empty(),
+            (Expected::End, Ok(record)) => record.died.is_none(),
+            (Expected::Start | Expected::End, Err(_)) => true,
+        };
+        if missing && self.learn_clock() { self.record_so_far(tag) } else { told }
+    }
+
+    /// Looks at the engine's clock, unless it is known. Whether it is news.
+    fn learn_clock(&self) -> bool {
+        match self.facts().kind {
+            // Its record is told to the end, not up to a time.
+            EngineKind::Podman => return false,
+            EngineKind::Docker | EngineKind::Nerdctl => {}
+        }
+        if self.clock.is_known() {
+            return false;
+        }
+        let asked = own_now();
+        let format = "{{.SystemTime}}";
+        let told = self.command(["info", "--format", format]).run(self.patience().ask);
+        let shown = told.ok().filter(Finished::success).and_then(|told| {
+            let time: jiff::Timestamp = told.out().parse().ok()?;
+            Some(time.as_nanosecond())
+        });
+        self.clock.learn(asked, shown, own_now());
+        shown.is_some()
+    }
+
+    fn record_so_far(&self, tag: &RunTag) -> Result<Record, RecordError> {
         let filter = format!("container={}", tag.container());
         let until = self.until_now();
         let ends = until.iter().map(String::as_str);
@@ -93,7 +138,7 @@ impl Engine {
             // Podman's `--until` ends at that time, told or not.
             EngineKind::Podman => vec!["--stream=false".to_owned()],
             EngineKind::Docker | EngineKind::Nerdctl => {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                let now = self.clock.now();
                 let now = format!("{}.{:09}", now.as_secs(), now.subsec_nanos());
                 vec!["--until".to_owned(), now]
             }

@@ -13,8 +13,8 @@ use super::feed;
 use super::output::{Display, Live, Stream};
 use super::preamble::Preamble;
 use super::stop::{Event, Stopper};
-use crate::engine::Engine;
 use crate::engine::command::{CommandError, CommandLine};
+use crate::engine::{Engine, Expected};
 use crate::outcome::classify::{ClientEnd, StopCause};
 use crate::tag::RunTag;
 use crate::threads;
@@ -101,7 +101,7 @@ impl Client {
         if let Some(writer) = stderr {
             let (engine, tag, clock) = (engine.clone(), tag.clone(), self.clock);
             let ask_start = Box::new(move || {
-                let record = engine.record(&tag).ok()?;
+                let record = engine.record(&tag, Expected::Start).ok()?;
                 record.ran().then(|| clock.start(&record, Instant::now()))
             });
             // Whoever closes das's stderr does not want its talk; the program's work goes on.

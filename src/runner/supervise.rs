@@ -14,9 +14,9 @@ use super::output::Live;
 use super::preamble::Start;
 use super::stop::Stopper;
 use crate::capture::Captured;
-use crate::engine::Engine;
 use crate::engine::command::{CommandError, CommandLine};
 use crate::engine::record::Record;
+use crate::engine::{Engine, Expected};
 use crate::outcome::classify::{ClientEnd, KILLED, RecordEvidence, Stopping};
 use crate::outcome::failure::Failure;
 use crate::tag::RunTag;
@@ -231,7 +231,7 @@ impl Supervisor<'_> {
         ControlFlow::Continue(match step {
             Step::Watch(watch) => watch.woken(client.next(self.deadline)),
             Step::AskStart => {
-                let record = self.ask();
+                let record = self.ask(Expected::Start);
                 let due = self.due(&record);
                 Step::after_question(record, due)
             }
@@ -252,7 +252,7 @@ impl Supervisor<'_> {
                 abandon.over()
             }
             Step::Listen(listen) => listen.heard(self.words()),
-            Step::AskRecord(ask) => ask.told(self.ask()),
+            Step::AskRecord(ask) => ask.told(self.ask(Expected::End)),
             Step::CleanUp(clean) => {
                 let fate = ensure_gone(engine, &name, clean.race);
                 clean.over(fate)
@@ -282,9 +282,9 @@ impl Supervisor<'_> {
         self.client.clock.begun() + self.timeout + self.engine.patience().start
     }
 
-    fn ask(&self) -> RecordEvidence {
+    fn ask(&self, expected: Expected) -> RecordEvidence {
         self.engine
-            .record(self.tag)
+            .record(self.tag, expected)
             .map(|record| Record { oom: record.oom || self.lost_oom(&record), ..record })
             .ok()
             .filter(|record| !self.is_forgotten(record))

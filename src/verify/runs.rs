@@ -12,8 +12,8 @@ use super::looks::Looks;
 use super::plan::Job;
 use super::report::Subject;
 use super::{News, Order, Stoppers, VerifyError};
-use crate::engine::Engine;
 use crate::engine::look::Phase;
+use crate::engine::{Engine, Expected};
 use crate::names::ImageRef;
 use crate::outcome::Outcome;
 use crate::outcome::classify::StopCause;
@@ -190,7 +190,10 @@ impl<'a> Runner<'a> {
     /// How long the container ran, on the engine's own clock: a busy machine takes its time to
     /// start one.
     fn lived(&self, run_id: &str) -> Option<Duration> {
-        self.engine.record(&RunTag::known(self.roomy.owner(), run_id)).ok()?.lifetime()
+        self.engine
+            .record(&RunTag::known(self.roomy.owner(), run_id), Expected::End)
+            .ok()?
+            .lifetime()
     }
 
     fn still_running(&self, run_id: &str) -> Result<Vec<String>, String> {

@@ -194,6 +194,12 @@ impl Scenario {
         self
     }
 
+    /// The daemon's clock is so many seconds ahead of das's, or behind it.
+    pub(crate) fn clock_ahead(mut self, seconds: i64) -> Self {
+        self.0.clock_ahead_seconds = seconds;
+        self
+    }
+
     pub(crate) fn kill(mut self, kill: Stop) -> Self {
         self.0.kill.push(kill);
         self

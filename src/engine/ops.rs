@@ -37,6 +37,8 @@ pub enum RemoveAnswer {
 /// What a record is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
+    /// There may be nothing to tell yet, or ever.
+    Nothing,
     /// The container has been asked for, and may have been started.
     Start,
     /// The container's client has ended, so that the container should have.
@@ -90,6 +92,7 @@ impl Engine {
     pub fn record(&self, tag: &RunTag, expected: Expected) -> Result<Record, RecordError> {
         let told = self.record_so_far(tag);
         let missing = match (expected, &told) {
+            (Expected::Nothing, _) => false,
             (Expected::Start, Ok(record)) => record.is_empty(),
             (Expected::End, Ok(record)) => record.died.is_none(),
             (Expected::Start | Expected::End, Err(_)) => true,

@@ -101,7 +101,7 @@ impl Client {
         if let Some(writer) = stderr {
             let (engine, tag, clock) = (engine.clone(), tag.clone(), self.clock);
             let ask_start = Box::new(move || {
-                let record = engine.record(&tag, Expected::Start).ok()?;
+                let record = engine.record(&tag, Expected::Nothing).ok()?;
                 record.ran().then(|| clock.start(&record, Instant::now()))
             });
             // Whoever closes das's stderr does not want its talk; the program's work goes on.

@@ -252,7 +252,7 @@ impl Supervisor<'_> {
                 abandon.over()
             }
             Step::Listen(listen) => listen.heard(self.words()),
-            Step::AskRecord(ask) => ask.told(self.ask(Expected::End)),
+            Step::AskRecord(ask) => ask.told(self.ask(self.expected_at_the_end())),
             Step::CleanUp(clean) => {
                 let fate = ensure_gone(engine, &name, clean.race);
                 clean.over(fate)
@@ -289,6 +289,15 @@ impl Supervisor<'_> {
             .ok()
             .filter(|record| !self.is_forgotten(record))
             .map_or(RecordEvidence::Unavailable, RecordEvidence::Known)
+    }
+
+    /// An engine that has refused to make the container has nothing to tell of it.
+    fn expected_at_the_end(&self) -> Expected {
+        if Failure::is_refusal(&self.client.stderr.held()) {
+            Expected::Nothing
+        } else {
+            Expected::End
+        }
     }
 
     /// Whether the engine's memory, which is short, has lost a container that was parked for long:

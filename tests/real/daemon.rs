@@ -97,3 +97,25 @@ fn a_daemon_that_is_stopped_during_a_run_takes_the_program_with_it() {
     daemon.restart();
     daemon.wait_until_empty();
 }
+
+#[test]
+#[ignore = "needs Docker and root: a daemon of its own that is killed at ten moments"]
+fn a_daemon_that_is_killed_at_any_moment_leaves_nothing_and_no_false_verdict() {
+    let mut daemon = SecondDaemon::start();
+    for turn in 0..10 {
+        let finished = {
+            let das = daemon.das().args(["run", "-l", "shell", "--timeout", "0.4", "-c"]);
+            let running = das.arg("sleep 600").spawn();
+            // Later each time: before the creation, at the start, while it runs, at the kill, at
+            // the removal.
+            for _ in 0..turn * 3 {
+                daemon.containers();
+            }
+            daemon.kill();
+            running.wait_at_most(BOUND)
+        };
+        assert!(matches!(finished.code(), Some(124 | 125)), "{turn}: {finished:?}");
+        daemon.restart();
+        daemon.wait_until_empty();
+    }
+}

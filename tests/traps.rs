@@ -97,7 +97,7 @@ const TRAPS: [Trap; 39] = [
             "stop::strays::sixteen_runs_at_once_have_their_own_names_outputs_and_ends",
             "verdicts::engine::a_name_that_is_taken_is_tried_again_under_another",
             "verdicts::engine::names_that_are_all_taken_are_given_up",
-            "real::ends::sixteen_runs_at_once_do_not_mix",
+            "real::ends::sixty_four_runs_at_once_do_not_mix",
         ],
     ),
     (

@@ -16,6 +16,7 @@ mod mcp;
 mod meta;
 mod policy;
 mod policy_args;
+mod record_args;
 mod report;
 mod run;
 mod run_many;

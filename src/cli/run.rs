@@ -7,17 +7,16 @@ use std::sync::{Arc, Mutex};
 use clap::Args;
 use signal_hook::consts::SIGPIPE;
 
-use super::policy_args::{PolicyArgs, path_or_nothing};
+use super::policy_args::PolicyArgs;
+use super::record_args::RecordArgs;
 use super::report::{Form, Report};
 use super::source::Source;
 use super::{CliError, Exit, run_many, signals, status};
-use crate::audit::AuditLog;
 use crate::images::ensure::Progress;
 use crate::outcome::Outcome;
 use crate::runner::{Live, LiveWriter, Stopper};
 use crate::sandbox::{Request, RunError, Sandbox};
 use crate::sanitize::TerminalWriter;
-use crate::sweep::Rhythm;
 
 /// Run a program in a fresh container and exit as it does.
 ///
@@ -60,9 +59,8 @@ pub(super) struct RunArgs {
     /// Print neither status nor hints of the program; warnings and other failures stay.
     #[arg(short, long)]
     quiet: bool,
-    /// Append a JSON line for each run to this file; without it nothing runs.
-    #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG", value_parser = path_or_nothing())]
-    audit_log: Option<PathBuf>,
+    #[command(flatten)]
+    record: RecordArgs,
     #[command(flatten)]
     pub(super) policy: PolicyArgs,
 }
@@ -141,14 +139,7 @@ impl RunArgs {
     }
 
     pub(super) fn sandbox(&self, language: &str) -> Result<Sandbox, CliError> {
-        let policy = self.policy.resolve_for(language)?;
-        let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
-        let sandbox = sandbox.with_sweeps(Rhythm::default());
-        let log = self.audit_log.as_ref().filter(|path| !path.as_os_str().is_empty());
-        Ok(match log {
-            Some(path) => sandbox.with_audit(AuditLog::new(path)),
-            None => sandbox,
-        })
+        self.record.sandbox(self.policy.resolve_for(language)?)
     }
 
     fn progress(&self) -> Progress {

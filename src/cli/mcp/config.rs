@@ -61,9 +61,10 @@ impl ConfigArgs {
         let policy = policy.policy();
         let command = std::env::current_exe().map_err(CliError::OwnPath)?;
         let policy_file = self.serve.policy.file().map(absolute).transpose()?;
-        let audit_log = self.audit_log().map(absolute).transpose()?;
+        let audit_log = self.serve.record.audit_log();
+        let written = audit_log.map(absolute).transpose()?;
         let mut args = vec!["mcp".to_owned()];
-        if let Some(log) = &audit_log {
+        if let Some(log) = &written {
             args.extend(["--audit-log".to_owned(), log.clone()]);
         }
         args.extend(self.serve.policy.words(policy_file.as_deref(), absolute)?);
@@ -74,12 +75,8 @@ impl ConfigArgs {
             patience: patience(policy),
             docker: docker(),
             reads: policy_file.into_iter().chain(work_dir(policy)?).collect(),
-            writes: self.audit_log().map(directory).transpose()?,
+            writes: audit_log.map(directory).transpose()?,
         })
-    }
-
-    fn audit_log(&self) -> Option<&Path> {
-        self.serve.audit_log.as_deref().filter(|path| !path.as_os_str().is_empty())
     }
 }
 

@@ -6,11 +6,10 @@ mod format;
 mod parent;
 mod serve;
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
-use super::policy_args::{PolicyArgs, path_or_nothing};
+use super::policy_args::PolicyArgs;
+use super::record_args::RecordArgs;
 use super::{CliError, Exit};
 
 /// Serve `run_code` to an MCP client on standard input and output.
@@ -39,9 +38,8 @@ enum McpCommand {
 /// What a server is set up with.
 #[derive(Debug, Args)]
 struct ServeArgs {
-    /// Append a JSON line for each run to this file; without it nothing runs.
-    #[arg(long, value_name = "FILE", env = "DAS_AUDIT_LOG", value_parser = path_or_nothing())]
-    audit_log: Option<PathBuf>,
+    #[command(flatten)]
+    record: RecordArgs,
     #[command(flatten)]
     policy: PolicyArgs,
 }

@@ -5,12 +5,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use super::{ServeArgs, parent};
-use crate::audit::AuditLog;
 use crate::cli::{CliError, Exit, signals, status};
 use crate::language::DEFAULT_LANGUAGE;
 use crate::mcp::{self, End, Ended};
 use crate::sandbox::Sandbox;
-use crate::sweep::Rhythm;
 
 impl ServeArgs {
     pub(super) fn execute(self) -> Result<Exit, CliError> {
@@ -43,14 +41,7 @@ impl ServeArgs {
     }
 
     fn sandbox(&self) -> Result<Sandbox, CliError> {
-        let policy = mcp::fitting(self.policy.resolve_for(DEFAULT_LANGUAGE)?);
-        let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
-        let sandbox = sandbox.with_sweeps(Rhythm::default());
-        let log = self.audit_log.as_ref().filter(|path| !path.as_os_str().is_empty());
-        Ok(match log {
-            Some(path) => sandbox.with_audit(AuditLog::new(path)),
-            None => sandbox,
-        })
+        self.record.sandbox(mcp::fitting(self.policy.resolve_for(DEFAULT_LANGUAGE)?))
     }
 }
 

@@ -190,7 +190,11 @@ fn by_itself(evidence: &Evidence<'_>) -> Ending {
 fn from_record(record: Record, client: ClientEnd, evidence: &Evidence<'_>) -> Ending {
     match (record.died, client) {
         (Some(KILLED), _) if record.oom => Ending::OutOfMemory,
-        (Some(code), _) => Ending::Exited { code, oom_in_child: record.oom },
+        (Some(code), ClientEnd::Exited(told)) if told == code => {
+            Ending::Exited { code, oom_in_child: record.oom }
+        }
+        // A client that does not give the program's code has not seen the program's end.
+        (Some(_), _) => Ending::Failed(Failure::OutputLost),
         (None, ClientEnd::Lost) => Ending::Failed(Failure::EndUnknown),
         // A busy engine forgets: then a code that no client gives is the program's.
         (None, ClientEnd::Exited(code)) if code != KILLED && !CLIENT_CODES.contains(&code) => {
@@ -343,8 +347,13 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_died_is_no_verdict_on_a_program_whose_end_is_recorded() {
-        assert_eq!(classify(&evidence(ClientEnd::Lost, died(5))).exit_code(), Some(5));
+    fn a_client_that_has_not_seen_the_end_has_not_passed_on_all_output() {
+        for code in [0, 5, 137] {
+            for client in [ClientEnd::Lost, ClientEnd::Exited(125)] {
+                let ending = classify(&evidence(client, died(code)));
+                assert_eq!(ending, Ending::Failed(Failure::OutputLost));
+            }
+        }
         assert_eq!(classify(&evidence(ClientEnd::Lost, RAN)), Ending::Failed(Failure::EndUnknown));
     }
 

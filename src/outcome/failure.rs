@@ -27,6 +27,8 @@ pub enum Failure {
     NameTaken,
     /// The program ran, and the engine does not say how it ended.
     EndUnknown,
+    /// The program ended, and the client that passed on its output did not last until then.
+    OutputLost,
     /// The deadline passed, and the engine does not confirm that the program is dead.
     StopUnconfirmed,
     /// The container did not start in time.
@@ -105,6 +107,7 @@ impl Failure {
             | Self::NoRuntime(_)
             | Self::NameTaken
             | Self::EndUnknown
+            | Self::OutputLost
             | Self::StopUnconfirmed
             | Self::StartTooSlow
             | Self::Exhausted(_)
@@ -173,6 +176,10 @@ impl Failure {
             ),
             Self::EndUnknown => (
                 "the program's end is unknown: the engine does not say how it ended".to_owned(),
+                "check that the engine runs (`das doctor`), then run it again".to_owned(),
+            ),
+            Self::OutputLost => (
+                "the program has ended, but the engine's client was cut off before it had passed on all output".to_owned(),
                 "check that the engine runs (`das doctor`), then run it again".to_owned(),
             ),
             Self::StopUnconfirmed => (

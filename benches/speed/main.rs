@@ -1,12 +1,14 @@
 //! Measures what das promises of its speed, on this machine's own engine: `cargo bench`.
 //!
-//! `cargo bench -- --runs 20` measures less, `--only burst,memory` some of it, and `--chart FILE`
-//! also writes the chart of the documentation. The image is that of `DAS_INTEGRATION_IMAGE`.
+//! `cargo bench -- --runs 20` measures less, `--only burst,memory` some of it, and `--docs docs`
+//! also writes the page and the chart of the documentation. The image is that of
+//! `DAS_INTEGRATION_IMAGE`.
 
 mod calls;
 mod chart;
 mod floods;
 mod left;
+mod page;
 mod process;
 mod report;
 mod session;
@@ -67,9 +69,9 @@ struct Args {
     /// The most output of one program, in bytes.
     #[arg(long, default_value_t = 1 << 30)]
     flood: u64,
-    /// Also write the chart here.
-    #[arg(long, value_name = "FILE")]
-    chart: Option<PathBuf>,
+    /// Also write the documentation's page and chart into this directory.
+    #[arg(long, value_name = "DIR")]
+    docs: Option<PathBuf>,
     /// Given by `cargo bench`, and without meaning.
     #[arg(long, hide = true)]
     bench: bool,
@@ -116,15 +118,26 @@ fn write(args: &Args, report: &Report) -> io::Result<()> {
     fs::create_dir_all(&dir)?;
     let (json, svg) = (dir.join("speed.json"), dir.join("speed.svg"));
     fs::write(&json, serde_json::to_string_pretty(&report.to_json())?)?;
-    if let Some(chart) = report.chart() {
-        fs::write(&svg, &chart)?;
-        if let Some(path) = &args.chart {
-            fs::write(path, &chart)?;
-        }
+    let chart = report.chart();
+    if let Some(chart) = &chart {
+        fs::write(&svg, chart)?;
+    }
+    if let Some((docs, chart)) = args.docs.as_ref().zip(chart) {
+        fs::write(docs.join("speed.svg"), chart)?;
+        fs::write(docs.join("speed.md"), page::markdown(report, &machine()))?;
     }
     let mut stdout = io::stdout().lock();
     stdout.write_all(report.to_text().as_bytes())?;
     writeln!(stdout, "\nwritten: {} and {}", json.display(), svg.display())
+}
+
+/// What the figures were measured on.
+fn machine() -> String {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let format = "{{.Client.Version}} (client) and {{.Server.Version}}";
+    let words = ["docker", "version", "--format", format].map(str::to_owned);
+    let versions = process::output(process::command(&words));
+    format!("{processors} processors, Docker {}", versions.trim())
 }
 
 /// Talk goes to standard error; the results are data.

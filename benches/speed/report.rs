@@ -64,20 +64,40 @@ impl Report {
         self.targets.push(Target { what: what.to_owned(), value, at_most, unit });
     }
 
+    /// The image that all was measured with.
+    pub(crate) fn image(&self) -> &str {
+        &self.image
+    }
+
     /// For people.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = format!("image: {}\n\n", self.image);
+        format!("image: {}\n\n{}\n{}\n{}", self.image, self.times(), self.promises(), self.rest())
+    }
+
+    /// A table of all times.
+    pub(crate) fn times(&self) -> String {
+        let mut text = String::new();
         text += "| ms | n | p50 | p95 | p99 |\n|---|---|---|---|---|\n";
         for (name, series) in &self.series {
             let Summary { n, p50_ms, p95_ms, p99_ms, .. } = series.summary();
             line(&mut text, &format!("| {name} | {n} | {p50_ms:.1} | {p95_ms:.1} | {p99_ms:.1} |"));
         }
-        text += "\n| promise | measured | at most | |\n|---|---|---|---|\n";
+        text
+    }
+
+    /// A table of what was promised.
+    pub(crate) fn promises(&self) -> String {
+        let mut text = "| promise | measured | at most | |\n|---|---|---|---|\n".to_owned();
         for Target { what, value, at_most, unit } in &self.targets {
             let met = if value <= at_most { "met" } else { "NOT MET" };
             line(&mut text, &format!("| {what} | {value:.3} {unit} | {at_most} {unit} | {met} |"));
         }
-        text.push('\n');
+        text
+    }
+
+    /// Everything that no table has.
+    pub(crate) fn rest(&self) -> String {
+        let mut text = String::new();
         for (name, value) in &self.values {
             line(&mut text, &format!("{name}: {value:.3}"));
         }

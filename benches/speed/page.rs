@@ -1,0 +1,41 @@
+//! The documentation's page on speed: the method, the chart and the tables.
+
+use crate::report::Report;
+
+/// The page, for this machine.
+pub(crate) fn markdown(report: &Report, machine: &str) -> String {
+    format!(
+        "# How fast das is\n\n\
+         `cargo bench` measures this on your machine, with its own engine, and says which promises are met. \
+         `cargo bench -- --docs docs` also writes this page.\n\n\
+         ![Times of print(1) in a fresh container](speed.svg)\n\n\
+         Measured on {machine}, image `{image}`, {left}.\n\n\
+         ## Method\n\n\
+         The floor is bare `docker run` with the very command line that `das explain` prints: what every tool pays \
+         that starts a container for each call. It is measured in the same run, in turn with the others, so that \
+         whatever disturbs the machine disturbs all of them; promises are ratios of medians. A time is that of the \
+         whole result, from the request to the answer, if it does not say first byte. *Idle gap* calls come 0.6 s \
+         after the last answer, when the next container is parked; *back-to-back* calls come at once; a *burst* comes \
+         all at once.\n\n\
+         ## Promises\n\n{promises}\n\
+         {BOUNDS}\n\
+         ## Times\n\n{times}\n\
+         ## The rest\n\n```text\n{rest}```\n",
+        image = report.image(),
+        left = match report.left.len() {
+            0 => "no container left at the end".to_owned(),
+            some => format!("{some} containers left at the end"),
+        },
+        promises = report.promises(),
+        times = report.times(),
+        rest = report.rest(),
+    )
+}
+
+/// What the figures are bound by.
+const BOUNDS: &str = "\
+A warm call costs what the engine takes to end a container: the program itself has answered after a few milliseconds, and \
+the client reports its exit when the engine has torn the container down. das waits for that, because a verdict before the \
+end of the container would be a guess. Calls back-to-back need a new container each, so that a parked one helps only as \
+far as the next is started beside the running call: that is bound by the engine's own start of a container, and by `warm`.
+";

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Change::{Add, Drop, DropBare};
 use crate::support::{Change, Finished, Language, Place as _, Real};
@@ -115,6 +115,33 @@ fn new_privileges_are_noticed() {
 #[ignore = "needs Docker: a program without a filter of system calls"]
 fn a_missing_filter_is_noticed() {
     without(&[Add(&["--security-opt", "seccomp=unconfined"])], "syscalls", &ALL);
+}
+
+#[test]
+#[ignore = "needs Docker: profiles of the policy's owner"]
+fn what_the_profile_of_the_owner_allows_is_open_and_what_it_does_not_is_noticed() {
+    // Everything is allowed but what is named.
+    let profile = |refused: &[&str]| {
+        let rule = json!({"names": refused, "action": "SCMP_ACT_ERRNO"});
+        json!({"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [rule]}).to_string()
+    };
+    let others = ["mount", "keyctl", "bpf", "userfaultfd", "perf_event_open"];
+    for language in ALL {
+        let real = Real::new();
+        let own = real.write("own.json", &profile(&others));
+        let state = |engine: &Path| {
+            let engine = engine.to_str().expect("a plain path");
+            let verify = ["verify", "--json", "-l", language.name(), "--only", "syscalls"];
+            let own = ["--seccomp", &own, "--engine", engine];
+            states(&real.das().args(verify).args(own).output()).remove("syscalls")
+        };
+        assert_eq!(state(Path::new("/usr/bin/docker")).as_deref(), Some("OPEN"));
+        // Behind das's back there is no filter at all.
+        let none =
+            [Drop("--security-opt", "seccomp="), Add(&["--security-opt", "seccomp=unconfined"])];
+        let none = real.docker_with(&none);
+        assert_eq!(state(&none).as_deref(), Some("BROKEN"), "{}", language.name());
+    }
 }
 
 #[test]

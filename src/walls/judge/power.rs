@@ -1,15 +1,17 @@
 //! What a program may do to the kernel and in whose name.
 
-use super::{Fault, Judgement, broken, has_its_own_kernel, held, refused, status};
+use super::{Fault, Holding, Judgement, broken, has_its_own_kernel, held, refused, status};
 use crate::walls::evidence::{Evidence, Run};
-use crate::walls::facts::Answer;
+use crate::walls::facts::{Answer, Facts, Try};
 
 /// Sets of capabilities that a process has.
 const SETS: [&str; 5] = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"];
 
-/// System calls that every profile of das and of the engines refuses to a program without root's
-/// power.
-const REFUSED_CALLS: [&str; 6] =
+/// The set that gVisor's kernel does not have.
+const AMBIENT: &str = "CapAmb";
+
+/// System calls that the profiles of das and of Docker refuse to a program without root's power.
+pub const REFUSED_CALLS: [&str; 6] =
     ["mount", "unshare", "keyctl", "bpf", "userfaultfd", "perf_event_open"];
 
 /// A system call that older engines let through.
@@ -33,21 +35,26 @@ pub(in crate::walls) fn user(evidence: &Evidence) -> Judgement {
 
 pub(in crate::walls) fn capabilities(evidence: &Evidence) -> Judgement {
     let facts = evidence.facts(Run::Facts)?;
-    for set in SETS {
+    let own_kernel = has_its_own_kernel(evidence, facts);
+    let lacks_ambient = own_kernel && facts.field("status", AMBIENT).is_none();
+    for set in SETS.into_iter().filter(|set| !lacks_ambient || *set != AMBIENT) {
         let bits = status(facts, set)?;
         if bits.is_empty() || bits.chars().any(|digit| digit != '0') {
             return broken(format!("the set {set} is not empty: {bits}"));
         }
     }
-    held("all five sets are empty, the bounding set too")
+    let all = if lacks_ambient { "all four sets of gVisor" } else { "all five sets" };
+    held(format!("{all} are empty, the bounding set too"))
 }
 
 pub(in crate::walls) fn new_privileges(evidence: &Evidence) -> Judgement {
     let facts = evidence.facts(Run::Facts)?;
     let tried = refused(facts, "setuid-program")?;
-    match (facts.field("status", "NoNewPrivs"), tried) {
+    // gVisor tells it only who asks.
+    let asked = facts.first("no-new-privs");
+    match (facts.field("status", "NoNewPrivs").or(asked), tried) {
         (Some("1"), Some(answer)) => held(format!("NoNewPrivs: 1; {answer}")),
-        (Some("1"), None) => held("NoNewPrivs: 1; the image has no setuid program to try"),
+        (Some("1"), None) => held("NoNewPrivs: 1; no setuid program was tried"),
         (Some(other), _) => broken(format!("NoNewPrivs: {other}")),
         (None, Some(answer)) => held(answer),
         (None, None) => Err(Fault::unknown("the kernel does not show NoNewPrivs")),
@@ -56,21 +63,54 @@ pub(in crate::walls) fn new_privileges(evidence: &Evidence) -> Judgement {
 
 pub(in crate::walls) fn syscalls(evidence: &Evidence) -> Judgement {
     let facts = evidence.facts(Run::Facts)?;
+    let granted = &evidence.promised.allowed_calls;
     let own_kernel = has_its_own_kernel(evidence, facts);
-    let filter = if own_kernel { "a kernel of its own" } else { "a seccomp filter is on" };
-    match facts.field("status", "Seccomp") {
-        Some("2") => {}
-        _ if own_kernel => {}
+    let (filter, own_answers) = match facts.field("status", "Seccomp") {
+        Some("2") if own_kernel => ("a kernel of its own and a seccomp filter", false),
+        Some("2") => ("a seccomp filter is on", false),
+        // What gVisor lets through, it does itself: the machine's kernel hears nothing of it.
+        _ if own_kernel => ("a kernel of its own", true),
+        Some(_) if granted.len() == REFUSED_CALLS.len() => ("no filter is on", false),
         Some(mode) => return broken(format!("no filter is on, Seccomp: {mode}")),
         None => return Err(Fault::unknown("the kernel does not show Seccomp")),
+    };
+    let (passed, refused): (Vec<_>, Vec<_>) =
+        tried(facts).partition(|(_, attempt)| is_allowed(attempt));
+    let unexpected = passed.iter().find(|(name, _)| !granted.contains(name) && !own_answers);
+    if let Some((_, attempt)) = unexpected {
+        return broken(attempt.told());
     }
-    let mut names = Vec::new();
-    for name in REFUSED_CALLS {
-        names.extend(refused(facts, &format!("syscall-{name}"))?.map(|_| name));
+    let names = |calls: &[(&'static str, &Try)]| {
+        calls.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    };
+    let mut told = vec![filter.to_owned()];
+    if passed.is_empty() && refused.is_empty() {
+        told.push("no call was tried: the image has nothing that makes one".to_owned());
     }
-    let refused = (!names.is_empty()).then(|| format!("; refused: {}", names.join(", ")));
-    let doubtful = facts.attempt(&format!("syscall-{DOUBTFUL_CALL}"));
-    let passes = doubtful.is_some_and(|attempt| matches!(attempt.answer, Answer::Allowed(_)));
-    let passes = passes.then(|| format!("; the profile lets {DOUBTFUL_CALL} through"));
-    held(format!("{filter}{}{}", refused.unwrap_or_default(), passes.unwrap_or_default()))
+    if !refused.is_empty() {
+        told.push(format!("refused: {}", names(&refused)));
+    }
+    if own_answers && !passed.is_empty() {
+        told.push(format!("answered by gVisor alone: {}", names(&passed)));
+    }
+    if facts.attempt(&format!("syscall-{DOUBTFUL_CALL}")).is_some_and(is_allowed) {
+        told.push(format!("the profile lets {DOUBTFUL_CALL} through"));
+    }
+    let told = told.join("; ");
+    if granted.is_empty() {
+        return held(told);
+    }
+    Ok(Holding::Open(format!("the profile of the policy allows {}; {told}", granted.join(", "))))
+}
+
+fn tried(facts: &Facts) -> impl Iterator<Item = (&'static str, &Try)> {
+    let attempt = |name: &'static str| Some((name, facts.attempt(&format!("syscall-{name}"))?));
+    REFUSED_CALLS.into_iter().filter_map(attempt)
+}
+
+fn is_allowed(attempt: &Try) -> bool {
+    match attempt.answer {
+        Answer::Allowed(_) => true,
+        Answer::Refused(_) => false,
+    }
 }

@@ -188,6 +188,11 @@ impl Plan {
         &self.image
     }
 
+    /// The OCI runtime that the policy demands.
+    pub fn runtime(&self) -> Option<&str> {
+        self.runtime.as_ref().map(RuntimeName::as_str)
+    }
+
     /// The program that the container executes.
     pub fn interpreter(&self) -> &str {
         self.command.first().map_or("", String::as_str)

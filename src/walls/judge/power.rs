@@ -65,52 +65,76 @@ pub(in crate::walls) fn syscalls(evidence: &Evidence) -> Judgement {
     let facts = evidence.facts(Run::Facts)?;
     let granted = &evidence.promised.allowed_calls;
     let own_kernel = has_its_own_kernel(evidence, facts);
-    let (filter, own_answers) = match facts.field("status", "Seccomp") {
-        Some("2") if own_kernel => ("a kernel of its own and a seccomp filter", false),
-        Some("2") => ("a seccomp filter is on", false),
-        // What gVisor lets through, it does itself: the machine's kernel hears nothing of it.
-        _ if own_kernel => ("a kernel of its own", true),
-        Some(_) if granted.len() == REFUSED_CALLS.len() => ("no filter is on", false),
+    let (filter, passes) = match facts.field("status", "Seccomp") {
+        Some("2") if own_kernel => ("a kernel of its own and a seccomp filter", Passes::TheFilter),
+        Some("2") => ("a seccomp filter is on", Passes::TheFilter),
+        _ if own_kernel => ("a kernel of its own", Passes::Nothing),
+        Some(_) if granted.len() == REFUSED_CALLS.len() => ("no filter is on", Passes::TheFilter),
         Some(mode) => return broken(format!("no filter is on, Seccomp: {mode}")),
         None => return Err(Fault::unknown("the kernel does not show Seccomp")),
     };
-    let (passed, refused): (Vec<_>, Vec<_>) =
-        tried(facts).partition(|(_, attempt)| is_allowed(attempt));
-    let unexpected = passed.iter().find(|(name, _)| !granted.contains(name) && !own_answers);
-    if let Some((_, attempt)) = unexpected {
-        return broken(attempt.told());
+    let calls = Calls::tried(facts);
+    let mut passed = calls.passed.iter().filter(|(name, _)| !granted.contains(name));
+    match (passes, passed.next()) {
+        (Passes::TheFilter, Some((_, attempt))) => return broken(attempt.told()),
+        (Passes::TheFilter, None) | (Passes::Nothing, _) => {}
     }
-    let names = |calls: &[(&'static str, &Try)]| {
-        calls.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
-    };
-    let mut told = vec![filter.to_owned()];
-    if passed.is_empty() && refused.is_empty() {
-        told.push("no call was tried: the image has nothing that makes one".to_owned());
-    }
-    if !refused.is_empty() {
-        told.push(format!("refused: {}", names(&refused)));
-    }
-    if own_answers && !passed.is_empty() {
-        told.push(format!("answered by gVisor alone: {}", names(&passed)));
-    }
-    if facts.attempt(&format!("syscall-{DOUBTFUL_CALL}")).is_some_and(is_allowed) {
-        told.push(format!("the profile lets {DOUBTFUL_CALL} through"));
-    }
-    let told = told.join("; ");
+    let told = format!("{filter}; {}", calls.told(passes));
     if granted.is_empty() {
         return held(told);
     }
     Ok(Holding::Open(format!("the profile of the policy allows {}; {told}", granted.join(", "))))
 }
 
-fn tried(facts: &Facts) -> impl Iterator<Item = (&'static str, &Try)> {
-    let attempt = |name: &'static str| Some((name, facts.attempt(&format!("syscall-{name}"))?));
-    REFUSED_CALLS.into_iter().filter_map(attempt)
+/// What a call has passed that is not refused.
+#[derive(Debug, Clone, Copy)]
+enum Passes {
+    TheFilter,
+    /// gVisor has answered it itself: the machine's kernel has heard nothing of it.
+    Nothing,
 }
 
-fn is_allowed(attempt: &Try) -> bool {
-    match attempt.answer {
-        Answer::Allowed(_) => true,
-        Answer::Refused(_) => false,
+/// The system calls that a probe has tried.
+struct Calls<'a> {
+    passed: Vec<(&'static str, &'a Try)>,
+    refused: Vec<&'static str>,
+    doubtful_passed: bool,
+}
+
+impl<'a> Calls<'a> {
+    fn tried(facts: &'a Facts) -> Self {
+        let attempt = |name| facts.attempt(&format!("syscall-{name}"));
+        let is_allowed = |attempt: &Try| matches!(attempt.answer, Answer::Allowed(_));
+        let tried = REFUSED_CALLS.into_iter().filter_map(|name| Some((name, attempt(name)?)));
+        let (passed, refused): (Vec<_>, Vec<_>) = tried.partition(|(_, it)| is_allowed(it));
+        Self {
+            passed,
+            refused: refused.into_iter().map(|(name, _)| name).collect(),
+            doubtful_passed: attempt(DOUBTFUL_CALL).is_some_and(is_allowed),
+        }
+    }
+
+    fn told(&self, passes: Passes) -> String {
+        let doubtful = self.doubtful_passed.then_some(DOUBTFUL_CALL);
+        let passed = self.passed.iter().map(|(name, _)| *name);
+        let mut told = Vec::new();
+        if self.passed.is_empty() && self.refused.is_empty() {
+            told.push("no call was tried: the image has nothing that makes one".to_owned());
+        }
+        if !self.refused.is_empty() {
+            told.push(format!("refused: {}", self.refused.join(", ")));
+        }
+        match passes {
+            Passes::TheFilter => {
+                told.extend(doubtful.map(|name| format!("the profile lets {name} through")));
+            }
+            Passes::Nothing => {
+                let answered: Vec<&str> = passed.chain(doubtful).collect();
+                if !answered.is_empty() {
+                    told.push(format!("answered by gVisor alone: {}", answered.join(", ")));
+                }
+            }
+        }
+        told.join("; ")
     }
 }

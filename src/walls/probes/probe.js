@@ -255,7 +255,7 @@ const spin = () => {
 // Where no quota is to be seen, a machine that is busy itself would look like one: more chances.
 async function cpu() {
   const before = throttled();
-  for (let round = 0; round < (before === undefined ? 5 : 1); round++) await burn();
+  for (let round = 0; round < (before === undefined ? 10 : 1); round++) await burn();
   const after = throttled();
   if (before !== undefined && after !== undefined) {
     say("throttled", { line: String(after - before) });

@@ -306,7 +306,7 @@ def facts():
 def cpu():
     before = throttled()
     # Where no quota is to be seen, a machine that is busy itself would look like one: more chances.
-    for _ in range(5 if before is None else 1):
+    for _ in range(10 if before is None else 1):
         burn()
     after = throttled()
     if before is not None and after is not None:

@@ -158,5 +158,27 @@ fn another_engine_is_called_by_its_own_name() {
     let explain = Das::new(&stand_in).args(["explain", "--json", "--engine", "podman"]).output();
     let words: Vec<String> = serde_json::from_slice(&explain.stdout).expect("an array");
     assert_eq!(words[0], "podman");
-    assert!(words.contains(&"--http-proxy=false".to_owned()));
+    for flag in ["--http-proxy=false", "--read-only-tmpfs=false"] {
+        assert!(words.contains(&flag.to_owned()), "{words:?}");
+    }
+}
+
+#[test]
+fn an_engine_whose_own_filter_is_loose_gets_the_strict_one_unless_the_policy_names_another() {
+    let stand_in = StandIn::new();
+    stand_in.also_called("podman");
+    let own = stand_in.home().join("own.json");
+    fs::write(&own, r#"{"defaultAction": "SCMP_ACT_ERRNO", "syscalls": []}"#).expect("a file");
+    let own = own.to_str().expect("a plain path");
+    let filter = |args: &[&str]| {
+        let explain = Das::new(&stand_in).args(["explain", "--json"]).args(args.iter().copied());
+        let words: Vec<String> =
+            serde_json::from_slice(&explain.output().stdout).expect("an array");
+        words.into_iter().find_map(|word| word.strip_prefix("seccomp=").map(str::to_owned))
+    };
+    let strict = filter(&["--engine", "podman"]).expect("a filter");
+    let text = fs::read_to_string(&strict).expect("a file");
+    assert_eq!(text, docker_agent_sandbox::seccomp::profile());
+    assert_eq!(filter(&["--engine", "podman", "--seccomp", own]).as_deref(), Some(own));
+    assert_eq!(filter(&["--engine", "docker"]), None);
 }

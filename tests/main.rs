@@ -4,6 +4,7 @@
 
 mod audit;
 mod audit_chain;
+mod docs;
 mod doctor;
 mod environment;
 mod examples;

@@ -10,11 +10,11 @@ use crate::support::{Cli, Finished, Language, Place as _, Real, eventually};
 
 /// The image of a language, made on podman by das itself, once.
 fn image(language: Language) -> &'static str {
-    static IMAGES: [OnceLock<String>; 2] = [OnceLock::new(), OnceLock::new()];
+    static IMAGES: [OnceLock<String>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
     let index = match language {
         Language::Python => 0,
         Language::Shell => 1,
-        Language::Node => panic!("no test here needs node"),
+        Language::Node => 2,
     };
     IMAGES[index].get_or_init(|| {
         let real = Real::new();
@@ -24,6 +24,11 @@ fn image(language: Language) -> &'static str {
             .unwrap_or_else(|error| panic!("{error}: {}", made.stderr_text()));
         made["image"].as_str().expect("an image").to_owned()
     })
+}
+
+/// A policy that names the image of a language on podman.
+pub(crate) fn policy(language: Language) -> String {
+    json!({"images": {language.name(): image(language)}, "pull": "never"}).to_string()
 }
 
 fn das<'a>(real: &'a Real, command: &str) -> Cli<'a> {
@@ -185,6 +190,32 @@ fn runs_side_by_side_do_not_meet() {
 }
 
 #[test]
+#[ignore = "needs podman: every probe in every language"]
+fn every_wall_holds_on_podman_in_every_language() {
+    for language in Language::ALL {
+        let real = Real::new();
+        let policy = real.write("podman.json", &policy(language));
+        let verify = ["verify", "-l", language.name(), "--engine", "podman", "--policy", &policy];
+        let finished = Cli::new(&real).args(verify).output();
+        assert_eq!(finished.code(), Some(0), "{}", finished.stdout_text());
+    }
+}
+
+#[test]
+#[ignore = "needs podman: its own filter of system calls"]
+fn podmans_own_filter_opens_a_wall_and_das_says_which_calls_it_allows() {
+    let real = Real::new();
+    let own = "/usr/share/containers/seccomp.json";
+    let only = ["--only", "syscalls", "--seccomp", own, "--image", image(Language::Python)];
+    let finished = das(&real, "verify").arg("--json").args(only).output();
+    let report: Value = serde_json::from_slice(&finished.stdout).expect("an object");
+    assert_eq!(report["walls"][0]["state"], "OPEN", "{report}");
+    let evidence = report["walls"][0]["evidence"].as_str().expect("a text");
+    let allowed = "the profile of the policy allows mount, unshare, keyctl;";
+    assert!(evidence.starts_with(allowed), "{evidence}");
+}
+
+#[test]
 #[ignore = "needs podman: what the doctor says of it"]
 fn the_doctor_finds_podman_usable_and_says_what_differs() {
     let real = Real::new();
@@ -195,6 +226,15 @@ fn the_doctor_finds_podman_usable_and_says_what_differs() {
     let findings = report["findings"].as_array().expect("findings");
     let of = |check: &str| findings.iter().find(|it| it["check"] == check).expect("a finding");
     assert_eq!(of("engine-version")["state"], "note");
+    for (check, told) in [
+        ("engine-version", "podman does not record that a program was killed for its memory"),
+        ("proxies", "podman would hand on its own; das keeps them out"),
+        ("runtimes", "podman has no list of them"),
+        ("seccomp", "das's strict filter is in force"),
+    ] {
+        let found = of(check)["found"].as_str().expect("a text");
+        assert!(found.contains(told), "{check}: {found}");
+    }
     assert_eq!(of("leftovers")["state"], "ok");
     for check in ["daemon", "run", "limit-memory", "limit-pids", "limit-cpus", "limit-nofile"] {
         assert_eq!(of(check)["state"], "ok", "{}", of(check));

@@ -11,13 +11,36 @@ const RUNSC: &str = "/usr/bin/runsc";
 
 /// A daemon under which gVisor is registered.
 #[track_caller]
-fn daemon() -> SecondDaemon {
+pub(crate) fn daemon() -> SecondDaemon {
     assert!(
         Path::new(RUNSC).exists(),
         "`{RUNSC}` is missing: `apt-get install runsc`, or run these tests elsewhere"
     );
-    let runsc = json!({"path": RUNSC, "runtimeArgs": ["--network=none"]});
-    SecondDaemon::configured(&json!({"runtimes": {"runsc": runsc}}))
+    let runsc = |more: &[&str]| {
+        let args = [&["--network=none"], more].concat();
+        json!({"path": RUNSC, "runtimeArgs": args})
+    };
+    SecondDaemon::configured(&json!({"runtimes": {
+        "runsc": runsc(&[]),
+        "runsc-filtered": runsc(&["--oci-seccomp"]),
+        "runsc-without-limits": runsc(&["--ignore-cgroups"]),
+    }}))
+}
+
+/// Verifies walls, all of them where none is named, and gives the state of each.
+#[track_caller]
+fn walls(daemon: &SecondDaemon, runtime: &str, language: Language, only: &[&str]) -> Value {
+    let only = only.iter().flat_map(|wall| ["--only", wall]);
+    // With fewer, gVisor's own threads leave too little room for the probes.
+    let mut policy = vec!["--runtime", runtime, "--pids", "128"];
+    // So little that a busy machine gives more, where nothing keeps it from that.
+    if runtime == "runsc-without-limits" {
+        policy.extend(["--cpus", "0.05"]);
+    }
+    let verify = daemon.das().args(["verify", "--json", "-l", language.name()]).args(policy);
+    let report = outcome(&verify.args(only).output(), daemon);
+    let walls = report["walls"].as_array().expect("a list").iter();
+    walls.map(|it| (it["wall"].as_str().expect("a name").to_owned(), it["state"].clone())).collect()
 }
 
 /// Runs a shell script under gVisor and gives what came of it, when its container is gone.
@@ -60,6 +83,48 @@ fn programs_run_under_gvisor_with_the_same_verdicts() {
     let (outcome, code) = run(&daemon, "echo out; echo err >&2", &["--seccomp", "strict"]);
     assert_eq!((&outcome["stdout"], code), (&json!("out\n"), Some(0)), "{outcome}");
     assert_eq!(outcome["stderr"], "err\n", "{outcome}");
+}
+
+#[test]
+#[ignore = "needs Docker: gVisor without limits, and with a filter of system calls"]
+fn walls_that_gvisor_does_not_build_are_noticed_and_its_filter_is_seen() {
+    let daemon = daemon();
+    daemon.load(&Language::Python.image());
+    let found = |language, only: &[&str]| walls(&daemon, "runsc-without-limits", language, only);
+    let limits = ["memory", "cpu", "pids"];
+    let broken = json!({"memory": "BROKEN", "cpu": "BROKEN", "pids": "BROKEN"});
+    assert_eq!(found(Language::Python, &limits), broken);
+    let broken = json!({"memory": "BROKEN", "pids": "BROKEN"});
+    assert_eq!(found(Language::Shell, &["memory", "pids"]), broken);
+    let verify = ["verify", "--runtime", "runsc-filtered", "--only", "syscalls"];
+    let told = daemon.das().args(verify).output().stdout_text();
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let seen = "a kernel of its own and a seccomp filter; refused: mount, unshare, keyctl";
+    assert!(told.contains(seen), "{told}");
+}
+
+#[test]
+#[ignore = "needs Docker: every probe under gVisor in every language"]
+fn no_wall_is_broken_under_gvisor_in_any_language() {
+    let daemon = daemon();
+    for language in Language::ALL {
+        daemon.load(&language.image());
+        let mut found = walls(&daemon, "runsc", language, &[]);
+        let found = found.as_object_mut().expect("states");
+        assert_eq!(found.len(), 18, "{found:?}");
+        // What this kernel shows in no file: an image without `setpriv` cannot ask for the one, and
+        // the other takes a machine that has time to give, and a fine clock.
+        let unseen: &[&str] = match language {
+            Language::Python => &["cpu"],
+            Language::Node | Language::Shell => &["new-privileges", "cpu"],
+        };
+        for wall in unseen {
+            let state = found.remove(*wall).expect("a state");
+            assert!(state == "HELD" || state == "UNKNOWN", "{wall}: {state}");
+        }
+        let other: Vec<_> = found.iter().filter(|(_, state)| *state != "HELD").collect();
+        assert!(other.is_empty(), "{}: {other:?}", language.name());
+    }
 }
 
 #[test]

@@ -47,7 +47,6 @@ pub(super) struct ExplainArgs {
 impl ExplainArgs {
     pub(super) fn execute(self) -> Result<Exit, CliError> {
         let policy = self.policy.resolve_for(&self.language)?;
-        let changes = opened::changes(&policy);
         let sandbox = Sandbox::new(policy).map_err(CliError::Refused)?;
         // The command is never filtered: what looks like a colour may be a word of it.
         let mut out = io::stdout().lock();
@@ -56,7 +55,9 @@ impl ExplainArgs {
             ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => Colour::On,
         };
         let written = if self.diff {
-            let plan = sandbox.policy().plan(&self.language).map_err(CliError::Policy)?;
+            let checked = sandbox.policy();
+            let plan = checked.plan(&self.language).map_err(CliError::Policy)?;
+            let changes = opened::changes(checked.policy(), &checked.allowed_calls());
             lesson::diff(plan.image().as_str(), &changes, colour, &mut out)
         } else {
             let argv = sandbox.explain(&self.language).map_err(CliError::Explain)?;

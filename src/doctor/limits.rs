@@ -2,7 +2,8 @@
 
 use super::finding::Finding;
 use super::inside::{Inside, number};
-use crate::policy::SandboxPolicy;
+use crate::engine::{EngineKind, Filter};
+use crate::policy::{SandboxPolicy, SeccompChoice};
 
 /// How much a share of processor time may differ from what was asked for: kernels round.
 const ROUNDING: f64 = 0.02;
@@ -11,14 +12,14 @@ const DELEGATE: &str = "let the engine use cgroups: a rootless engine needs vers
                         delegation of this controller";
 
 /// Every check of this module.
-pub(super) fn check(inside: &Inside, policy: &SandboxPolicy) -> Vec<Finding> {
+pub(super) fn check(inside: &Inside, policy: &SandboxPolicy, kind: EngineKind) -> Vec<Finding> {
     vec![
         memory(inside, policy),
         swap(inside, policy),
         pids(inside, policy),
         cpus(inside, policy),
         nofile(inside, policy),
-        seccomp(inside),
+        seccomp(inside, policy, kind),
         lsm(inside),
         users(inside),
     ]
@@ -103,8 +104,14 @@ fn nofile(inside: &Inside, policy: &SandboxPolicy) -> Finding {
     limit("limit-nofile", policy.nofile_limit, seen, " descriptors", fix)
 }
 
-fn seccomp(inside: &Inside) -> Finding {
+fn seccomp(inside: &Inside, policy: &SandboxPolicy, kind: EngineKind) -> Finding {
+    let replaced = policy.seccomp == SeccompChoice::Default && kind.filter() == Filter::Loose;
     match inside.status("Seccomp") {
+        Some("2") if replaced => Finding::ok(
+            "seccomp",
+            "das's strict filter is in force, read inside: podman's own lets mount, unshare and \
+             keyctl through",
+        ),
         Some("2") => Finding::ok("seccomp", "a filter is in force, read inside"),
         Some(_) => Finding::weak(
             "seccomp",
@@ -164,7 +171,7 @@ mod tests {
 
     fn states(seen: &str) -> Vec<State> {
         let inside = Inside::parse(&format!("{seen}end here\n")).unwrap();
-        let findings = check(&inside, &SandboxPolicy::default());
+        let findings = check(&inside, &SandboxPolicy::default(), EngineKind::Docker);
         findings.iter().map(|finding| finding.state).collect()
     }
 
@@ -189,6 +196,18 @@ mod tests {
             .replace("v1.quota 50000", "v1.quota -1")
             .replace("268435456", "9223372036854771712");
         assert_eq!(states(&seen)[..4], [State::Weak, State::Weak, State::Ok, State::Weak]);
+    }
+
+    #[test]
+    fn a_filter_of_das_in_place_of_the_engines_is_told() {
+        let inside = Inside::parse(&format!("{TWO}end here\n")).unwrap();
+        let told = |policy: &SandboxPolicy, kind| seccomp(&inside, policy, kind).found;
+        let usual = SandboxPolicy::default();
+        assert!(told(&usual, EngineKind::Podman).starts_with("das's strict filter is in force"));
+        let own = SandboxPolicy { seccomp: "/own.json".parse().unwrap(), ..usual.clone() };
+        for (policy, kind) in [(&usual, EngineKind::Docker), (&own, EngineKind::Podman)] {
+            assert_eq!(told(policy, kind), "a filter is in force, read inside");
+        }
     }
 
     #[test]

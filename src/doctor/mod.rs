@@ -147,7 +147,7 @@ fn of_engine(engine: &Engine, policy: &CheckedPolicy, stopper: Stopper) -> [Part
         part(&daemon::INFO_CHECKS, daemon::info),
         part(&["leftovers"], leftovers::check),
         part(&["watchdog"], local::watchdog),
-        Part::new(&probe::CHECKS, move || probe::check(&runner, &sandboxed, &stopper)),
+        Part::new(probe::checks(), move || probe::check(&runner, &sandboxed, &stopper)),
     ]
 }
 

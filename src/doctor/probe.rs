@@ -8,7 +8,7 @@ use super::ask::{ask, chain};
 use super::finding::Finding;
 use super::inside::{Inside, SCRIPT};
 use super::{images, limits};
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineKind};
 use crate::images::inventory::{Row, inventory};
 use crate::names::{ImageRef, LanguageName};
 use crate::outcome::{Outcome, Verdict};
@@ -16,18 +16,12 @@ use crate::policy::{LanguageRow, PullPolicy, SandboxPolicy};
 use crate::runner::Stopper;
 use crate::sandbox::{Request, Sandbox};
 
-pub(super) const CHECKS: [&str; 10] = [
-    "images",
-    "run",
-    "limit-memory",
-    "limit-swap",
-    "limit-pids",
-    "limit-cpus",
-    "limit-nofile",
-    "seccomp",
-    "lsm",
-    "user-namespace",
-];
+/// What the images, and then a run in one of them, tell.
+pub(super) fn checks() -> &'static [&'static str] {
+    let all: &'static [&'static str] = &super::CHECKS;
+    let at = |name: &str| all.iter().position(|check| *check == name).expect("a check");
+    &all[at("images")..=at("user-namespace")]
+}
 
 /// The language under which the probe runs; no policy can have it, for its name is das's own.
 const LANGUAGE: &str = "das.doctor";
@@ -38,15 +32,15 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 pub(super) fn check(engine: &Engine, policy: &SandboxPolicy, stopper: &Stopper) -> Vec<Finding> {
     // An engine that does not answer this will answer nothing that takes longer.
     if let Err(silence) = ask(engine, &["version", "--format", "{{json .}}"]) {
-        return all_unknown(&CHECKS, &format!("the engine cannot be asked: {}", silence.said));
+        return all_unknown(checks(), &format!("the engine cannot be asked: {}", silence.said));
     }
     match inventory(engine, policy) {
         Ok(rows) => {
             let mut findings = images::check(&rows, policy, Timestamp::now());
-            findings.extend(run(&rows, policy, stopper));
+            findings.extend(run(&rows, policy, engine.facts().kind, stopper));
             findings
         }
-        Err(error) => all_unknown(&CHECKS, &chain(&error)),
+        Err(error) => all_unknown(checks(), &chain(&error)),
     }
 }
 
@@ -55,8 +49,8 @@ fn all_unknown(checks: &[&'static str], why: &str) -> Vec<Finding> {
 }
 
 /// Runs in the first image that has a shell.
-fn run(rows: &[Row], policy: &SandboxPolicy, stopper: &Stopper) -> Vec<Finding> {
-    let mut findings = all_unknown(&CHECKS[1..], "no image with a shell is here to try");
+fn run(rows: &[Row], policy: &SandboxPolicy, kind: EngineKind, stopper: &Stopper) -> Vec<Finding> {
+    let mut findings = all_unknown(&checks()[1..], "no image with a shell is here to try");
     for row in rows.iter().filter(|row| row.present.is_some()) {
         let (first, inside) = match attempt(&row.image, policy, stopper) {
             Ok(outcome) if outcome.verdict == Verdict::CannotStart => continue,
@@ -65,8 +59,8 @@ fn run(rows: &[Row], policy: &SandboxPolicy, stopper: &Stopper) -> Vec<Finding> 
         };
         findings = vec![first];
         findings.extend(match inside {
-            Some(inside) => limits::check(&inside, policy),
-            None => all_unknown(&CHECKS[2..], "no container told"),
+            Some(inside) => limits::check(&inside, policy, kind),
+            None => all_unknown(&checks()[2..], "no container told"),
         });
         break;
     }

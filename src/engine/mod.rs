@@ -82,6 +82,24 @@ impl EngineKind {
         }
     }
 
+    /// Whether the engine's own filter of system calls refuses `mount`, `unshare`, `keyctl` and
+    /// their like to a program without capabilities. Podman's leaves that to the kernel.
+    pub const fn filter(self) -> Filter {
+        match self {
+            Self::Podman => Filter::Loose,
+            Self::Docker | Self::Nerdctl => Filter::Tight,
+        }
+    }
+
+    /// The flag that keeps an engine from mounting memory where nobody asked for it: podman makes
+    /// `/run` and `/var/tmp` writable, and lets programs execute there.
+    pub const fn no_more_scratch_flag(self) -> Option<&'static str> {
+        match self {
+            Self::Podman => Some("--read-only-tmpfs=false"),
+            Self::Docker | Self::Nerdctl => None,
+        }
+    }
+
     /// The flag that keeps the client's own proxy variables out, where there is one.
     pub const fn no_proxy_flag(self) -> Option<&'static str> {
         match self {
@@ -89,6 +107,15 @@ impl EngineKind {
             Self::Docker | Self::Nerdctl => None,
         }
     }
+}
+
+/// What an engine's own filter of system calls is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// It refuses what programs never need and attacks often do.
+    Tight,
+    /// It lets that through to the kernel.
+    Loose,
 }
 
 /// What an engine remembers of the kernel's OOM killer.

@@ -22,6 +22,8 @@ pub struct Context<'a> {
     pub limits: Limits,
     /// What the engine remembers of the kernel's OOM killer.
     pub memory_kills: MemoryKills,
+    /// The OCI runtime that the policy demands.
+    pub runtime: Option<&'a str>,
 }
 
 /// The limits that a hint may name.
@@ -77,8 +79,20 @@ pub fn hint(ending: &Ending, context: &Context<'_>) -> Option<String> {
                  this engine does not say"
             ))
         }
+        Ending::Exited { code: 2, .. } if context.stderr.is_empty() => of_gvisors_end(context),
         Ending::Exited { code, .. } => of_exit_code(*code).or_else(|| of_stderr(context)),
     }
+}
+
+/// Where gVisor gets no thread any more it ends so, without a word.
+fn of_gvisors_end(context: &Context<'_>) -> Option<String> {
+    let pids_limit = context.limits.pids_limit;
+    context.runtime.filter(|name| name.contains("runsc")).map(|_| {
+        format!(
+            "if it did not choose this exit code, gVisor, whose own threads count too, met the \
+             limit of {pids_limit} processes; start fewer, or allow more"
+        )
+    })
 }
 
 fn of_exit_code(code: i32) -> Option<String> {
@@ -231,6 +245,7 @@ mod tests {
             silent: stderr.is_empty(),
             limits,
             memory_kills: MemoryKills::Recorded,
+            runtime: None,
         }
     }
 
@@ -267,6 +282,17 @@ mod tests {
         assert_eq!(hint(&ending, &context), None);
         let unrecorded = Context { memory_kills: MemoryKills::Unrecorded, ..context };
         assert!(hint(&ending, &unrecorded).is_some_and(|hint| hint.contains("256 MiB")));
+    }
+
+    #[test]
+    fn an_end_of_gvisor_itself_is_explained_where_nothing_else_explains_it() {
+        let ending = Ending::Exited { code: 2, oom_in_child: false };
+        let usual = context("python", "", "");
+        assert_eq!(hint(&ending, &usual), None);
+        let gvisor = Context { runtime: Some("runsc"), ..usual };
+        assert!(hint(&ending, &gvisor).is_some_and(|hint| hint.contains("limit of 64 processes")));
+        let told = Context { stderr: "usage: x", ..gvisor };
+        assert_eq!(hint(&ending, &told), None);
     }
 
     #[test]

@@ -112,6 +112,9 @@ fn walls(lines: &mut Lines, facts: &Facts, plan: &Plan) {
     }
     lines.add(Wall::Network, ["--network", network_mode(*network)]);
     lines.add(Wall::Filesystem, ["--read-only"]);
+    if let Some(flag) = facts.kind.no_more_scratch_flag() {
+        lines.add(Wall::Scratch, [flag]);
+    }
     lines.add(
         Wall::Scratch,
         ["--tmpfs", &format!("/tmp:rw,noexec,nosuid,nodev,mode=1777,size={tmpfs_mb}m")],

@@ -11,8 +11,9 @@ use std::time::Duration;
 use crate::language::Language;
 use crate::names::{EnvName, ImageRef, LanguageName, RuntimeName, User};
 use crate::outcome::hints::Limits;
-use crate::policy::{PolicyError, SandboxPolicy};
+use crate::policy::{PolicyError, SandboxPolicy, SeccompChoice};
 use crate::seccomp::{Profile, SeccompError};
+use crate::walls::REFUSED_CALLS;
 use crate::walls::evidence::{NetworkPromise, Promised};
 use crate::work_dir::{self, Access, Mount, WorkDirError};
 
@@ -51,7 +52,22 @@ impl CheckedPolicy {
         Ok(Self { policy, mount, seccomp })
     }
 
-    /// The policy as it was given.
+    /// The same for an engine whose own filter lets through what every other refuses: there das's
+    /// filter takes its place, unless the policy names one.
+    pub fn with_tight_filter(mut self) -> Result<Self, Refusal> {
+        if self.policy.seccomp == SeccompChoice::Default {
+            self.policy.seccomp = SeccompChoice::Strict;
+            self.seccomp = Profile::of(&self.policy.seccomp)?;
+        }
+        Ok(self)
+    }
+
+    /// The system calls that are refused elsewhere, and that the policy's own profile allows.
+    pub fn allowed_calls(&self) -> Vec<&'static str> {
+        allowed_calls(self.seccomp.as_ref())
+    }
+
+    /// The policy, as it is in force.
     pub fn policy(&self) -> &SandboxPolicy {
         &self.policy
     }
@@ -63,7 +79,7 @@ impl CheckedPolicy {
                 .to_owned()
         });
         let mount = self.mount.iter().flat_map(|mount| mount.warnings().iter().cloned());
-        let loose = self.seccomp.as_ref().and_then(Profile::warning).map(str::to_owned);
+        let loose = self.seccomp.as_ref().and_then(Profile::warning);
         network.into_iter().chain(mount).chain(loose).collect()
     }
 
@@ -172,6 +188,11 @@ impl Plan {
         &self.image
     }
 
+    /// The OCI runtime that the policy demands.
+    pub fn runtime(&self) -> Option<&str> {
+        self.runtime.as_ref().map(RuntimeName::as_str)
+    }
+
     /// The program that the container executes.
     pub fn interpreter(&self) -> &str {
         self.command.first().map_or("", String::as_str)
@@ -211,7 +232,7 @@ impl Plan {
             network,
             user,
             runtime,
-            seccomp: _,
+            seccomp,
             mount,
         } = self;
         Promised {
@@ -230,6 +251,7 @@ impl Plan {
             env: env.keys().map(ToString::to_string).collect(),
             mount: mount.as_ref().map(granted),
             runtime: runtime.as_ref().map(ToString::to_string),
+            allowed_calls: allowed_calls(seccomp.as_ref()),
         }
     }
 
@@ -248,6 +270,11 @@ impl Plan {
     pub fn with_timeout_at_most(self, timeout: Duration) -> Self {
         Self { timeout: self.timeout.min(timeout), ..self }
     }
+}
+
+fn allowed_calls(profile: Option<&Profile>) -> Vec<&'static str> {
+    let allows = |call: &&str| profile.is_some_and(|profile| profile.allows(call));
+    REFUSED_CALLS.into_iter().filter(allows).collect()
 }
 
 /// A mount as a person is told of it.

@@ -109,7 +109,7 @@ pub const FIELDS: [Field; 21] = [
     },
     Field {
         key: "seccomp",
-        help: "filter of system calls: default (the engine's), strict (das's shorter list) or the absolute path of a profile",
+        help: "filter of system calls: default (the engine's; on podman strict), strict (das's shorter list) or the absolute path of a profile",
         kind: Kind::Text(Nullable::No),
     },
     Field {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::audit::{AuditError, AuditLog};
 use crate::engine::find::{self, HostEnv};
-use crate::engine::{Engine, Patience};
+use crate::engine::{Engine, Filter, Patience};
 use crate::images::ensure::Progress;
 use crate::images::shelf::Shelf;
 use crate::outcome::Outcome;
@@ -125,6 +125,11 @@ impl Sandbox {
         let host = find::find(&policy.policy().engine, &HostEnv::current())
             .map(Host::new)
             .map_err(|error| Failure::NoEngine(error.to_string()));
+        let filter = host.as_ref().map(|host| host.engine.facts().kind.filter());
+        let policy = match filter {
+            Ok(Filter::Loose) => policy.with_tight_filter()?,
+            Ok(Filter::Tight) | Err(_) => policy,
+        };
         Ok(Self {
             policy,
             host,

@@ -239,6 +239,7 @@ impl Run<'_> {
                 silent: stdout.total() + stderr.total() == 0,
                 limits: self.plan.limits(),
                 memory_kills: self.memory_kills(),
+                runtime: self.plan.runtime(),
             },
         )
     }

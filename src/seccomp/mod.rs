@@ -4,6 +4,7 @@
 //! An engine's client reads a filter from a file, so that das keeps its own one in a private file
 //! for it. It knows files and profiles, not walls.
 
+mod rules;
 mod store;
 mod strict;
 
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::policy::SeccompChoice;
+use rules::{Action, Rules};
 
 pub use strict::{ALLOWED, UNKNOWN, profile};
 
@@ -24,7 +26,8 @@ const MOST_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     path: String,
-    warning: Option<String>,
+    /// What is in it, where it is not das's own.
+    rules: Option<Rules>,
 }
 
 /// Why there is no profile to hand to the engine.
@@ -60,7 +63,7 @@ impl Profile {
             SeccompChoice::Strict => {
                 let path = store::keep(&profile()).map_err(SeccompError::NoPlace)?;
                 let path = plain(&path)?.to_owned();
-                Ok(Some(Self { path, warning: None }))
+                Ok(Some(Self { path, rules: None }))
             }
             SeccompChoice::Path(path) => of_owner(path).map(Some),
         }
@@ -72,8 +75,18 @@ impl Profile {
     }
 
     /// What the owner of the policy should hear on every run.
-    pub fn warning(&self) -> Option<&str> {
-        self.warning.as_deref()
+    pub fn warning(&self) -> Option<String> {
+        let loose = self.rules.as_ref().is_some_and(|rules| rules.default == Action::Allow);
+        let path = &self.path;
+        loose.then(|| format!("the seccomp profile `{path}` allows what it does not name"))
+    }
+
+    /// Whether it lets a program without capabilities make this call, if only with some arguments.
+    pub fn allows(&self, call: &str) -> bool {
+        match &self.rules {
+            Some(rules) => rules.allow(call),
+            None => ALLOWED.iter().any(|names| names.contains(&call)),
+        }
     }
 }
 
@@ -88,13 +101,8 @@ fn of_owner(path: &Path) -> Result<Profile, SeccompError> {
     let not = |why| SeccompError::NotAProfile { path: path.to_owned(), why };
     let text = read(path).map_err(|source| SeccompError::Read { path: path.to_owned(), source })?;
     let value: Value = serde_json::from_slice(&text).map_err(|_| not("it is not JSON"))?;
-    let default = value["defaultAction"].as_str().ok_or_else(|| not("it has no defaultAction"))?;
-    if !value["syscalls"].is_array() {
-        return Err(not("it has no syscalls"));
-    }
-    let loose = matches!(default, "SCMP_ACT_ALLOW" | "SCMP_ACT_LOG");
-    let warning = format!("the seccomp profile `{}` allows what it does not name", path.display());
-    Ok(Profile { path: plain(path)?.to_owned(), warning: loose.then_some(warning) })
+    let rules = Some(Rules::read(&value).map_err(not)?);
+    Ok(Profile { path: plain(path)?.to_owned(), rules })
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

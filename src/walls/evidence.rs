@@ -72,6 +72,8 @@ pub struct Promised {
     pub mount: Option<String>,
     /// The OCI runtime that the policy demands.
     pub runtime: Option<String>,
+    /// The system calls that are refused elsewhere, and that the policy's own profile allows.
+    pub allowed_calls: Vec<&'static str>,
 }
 
 /// What a policy says of the network.

@@ -14,7 +14,7 @@ pub mod opened;
 pub mod probes;
 mod table;
 
-pub use judge::{Fault, Holding, Judgement};
+pub use judge::{Fault, Holding, Judgement, REFUSED_CALLS};
 pub use table::WALLS;
 
 use evidence::{Evidence, Run};

@@ -39,8 +39,9 @@ impl Direction {
 }
 
 /// Every difference. The policy is taken apart field by field, so that a new field which reaches
-/// no wall does not compile.
-pub fn changes(policy: &SandboxPolicy) -> Vec<Change> {
+/// no wall does not compile. What the profile of its owner allows is in another file: these are
+/// the calls of [`REFUSED_CALLS`](super::REFUSED_CALLS) among them.
+pub fn changes(policy: &SandboxPolicy, allowed_calls: &[&str]) -> Vec<Change> {
     let usual = SandboxPolicy::default();
     let SandboxPolicy {
         timeout_seconds,
@@ -96,9 +97,14 @@ pub fn changes(policy: &SandboxPolicy) -> Vec<Change> {
                 "seccomp strict: das's own, shorter list",
             );
         }
-        SeccompChoice::Path(path) => {
+        SeccompChoice::Path(path) if allowed_calls.is_empty() => {
             let text = format!("seccomp {}: what this profile allows", path.display());
             found.note(Wall::Syscalls, Direction::Changes, text);
+        }
+        SeccompChoice::Path(path) => {
+            let calls = allowed_calls.join(", ");
+            let text = format!("seccomp {}: this profile allows {calls}", path.display());
+            found.note(Wall::Syscalls, Direction::Opens, text);
         }
     }
     if let Some(dir) = work_dir {
@@ -137,21 +143,23 @@ mod tests {
     fn told(json: &str) -> Vec<String> {
         let policy = SandboxPolicy::from_json(json).unwrap();
         let line = |it: Change| format!("{} {}: {}", it.wall, it.direction.name(), it.text);
-        changes(&policy).into_iter().map(line).collect()
+        changes(&policy, &["unshare"]).into_iter().map(line).collect()
     }
 
     #[test]
     fn the_defaults_change_nothing() {
-        assert_eq!(changes(&SandboxPolicy::default()), []);
+        assert_eq!(changes(&SandboxPolicy::default(), &[]), []);
     }
 
     #[test]
     fn what_is_looser_opens_and_what_is_less_tightens() {
-        let json = r#"{"memory_mb": 512, "cpus": 0.25, "network": true, "env": {"KEY": "x"}}"#;
+        let json = r#"{"memory_mb": 512, "cpus": 0.25, "network": true, "env": {"KEY": "x"},
+            "seccomp": "/own.json"}"#;
         assert_eq!(
             told(json),
             [
                 "network opens: network true: everything can be reached",
+                "syscalls opens: seccomp /own.json: this profile allows unshare",
                 "memory opens: memory_mb 512, default 256",
                 "cpu tightens: cpus 0.25, default 0.5",
                 "environment opens: env: programs see KEY",

@@ -41,6 +41,7 @@ pub const WALLS: [Row; 18] = [
         plain: "fill the disk of this machine through /tmp, and execute what it puts there",
         flags: &[
             flag("--tmpfs", "a small /tmp in memory that starts no programs"),
+            flag("--read-only-tmpfs=", "no other memory to write to, where the engine adds some"),
             flag("--workdir", "the program begins where it may write"),
         ],
         mechanism: None,

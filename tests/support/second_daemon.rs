@@ -40,7 +40,9 @@ impl SecondDaemon {
     #[track_caller]
     pub(crate) fn configured(config: &Value) -> Self {
         let dir = TempDir::new().expect("a temporary directory");
-        let policy = json!({"images": {"shell": Language::Shell.image()}, "pull": "never"});
+        let images = Language::ALL.map(|it| (it.name().to_owned(), json!(it.image())));
+        let policy =
+            json!({"images": Value::Object(images.into_iter().collect()), "pull": "never"});
         fs::write(dir.path().join("policy.json"), policy.to_string()).expect("a fresh directory");
         fs::write(dir.path().join("daemon.json"), config.to_string()).expect("a fresh directory");
         let mut daemon = Self { dir, process: None };
@@ -131,8 +133,9 @@ impl SecondDaemon {
             .expect("`unshare` and `dockerd`")
     }
 
+    /// Copies an image from the machine's own daemon.
     #[track_caller]
-    fn load(&self, image: &str) {
+    pub(crate) fn load(&self, image: &str) {
         let pipe = r#"DOCKER_HOST= docker save "$0" | docker load"#;
         let shell = Cli::program(self, Path::new("/bin/sh"));
         let loaded = shell.args(["-c", pipe, image]).output();

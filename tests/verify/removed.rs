@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Change::{Add, Drop, DropBare};
 use crate::support::{Change, Finished, Language, Place as _, Real};
@@ -115,6 +115,68 @@ fn new_privileges_are_noticed() {
 #[ignore = "needs Docker: a program without a filter of system calls"]
 fn a_missing_filter_is_noticed() {
     without(&[Add(&["--security-opt", "seccomp=unconfined"])], "syscalls", &ALL);
+}
+
+#[test]
+#[ignore = "needs Docker: profiles of the policy's owner"]
+fn what_the_profile_of_the_owner_allows_is_open_and_what_it_does_not_is_noticed() {
+    // Everything is allowed but what is named.
+    let profile = |refused: &[&str]| {
+        let rule = json!({"names": refused, "action": "SCMP_ACT_ERRNO"});
+        json!({"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [rule]}).to_string()
+    };
+    let others = ["mount", "keyctl", "bpf", "userfaultfd", "perf_event_open"];
+    for language in ALL {
+        let real = Real::new();
+        let own = real.write("own.json", &profile(&others));
+        let state = |engine: &Path| {
+            let engine = engine.to_str().expect("a plain path");
+            let verify = ["verify", "--json", "-l", language.name(), "--only", "syscalls"];
+            let own = ["--seccomp", &own, "--engine", engine];
+            states(&real.das().args(verify).args(own).output()).remove("syscalls")
+        };
+        assert_eq!(state(Path::new("/usr/bin/docker")).as_deref(), Some("OPEN"));
+        // Behind das's back there is no filter at all.
+        let none =
+            [Drop("--security-opt", "seccomp="), Add(&["--security-opt", "seccomp=unconfined"])];
+        let none = real.docker_with(&none);
+        assert_eq!(state(&none).as_deref(), Some("BROKEN"), "{}", language.name());
+    }
+}
+
+#[test]
+#[ignore = "needs Docker: util-linux in an image that has no program to make a system call"]
+fn a_filter_that_lets_calls_through_is_noticed_by_every_language_that_can_make_one() {
+    for language in ALL {
+        let real = Real::new();
+        let tools = real.home().join("tools");
+        fs::create_dir(&tools).expect("a fresh directory");
+        fs::copy("/usr/bin/unshare", tools.join("unshare")).expect("util-linux");
+        let tools = tools.to_str().expect("a plain path");
+        let verify = |engine: &Path| {
+            let engine = engine.to_str().expect("a plain path");
+            let verify = ["verify", "--json", "-l", language.name(), "--only", "syscalls"];
+            let with = ["--work-dir", tools, "--env", "PATH=/work:/usr/local/bin:/usr/bin:/bin"];
+            let finished = real.das().args(verify).args(with).args(["--engine", engine]).output();
+            let report: Value = serde_json::from_slice(&finished.stdout).expect("an object");
+            report["walls"][0].clone()
+        };
+        let filtered = verify(Path::new("/usr/bin/docker"));
+        let evidence = filtered["evidence"].as_str().expect("a text");
+        assert!(filtered["state"] == "HELD" && evidence.contains("refused: "), "{filtered}");
+        // There is a filter, and it refuses nothing of this.
+        let rule = json!({"names": ["reboot"], "action": "SCMP_ACT_ERRNO"});
+        let loose = json!({"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [rule]});
+        let loose = real.write("loose.json", &loose.to_string());
+        let docker = wrapper(
+            &real,
+            &format!(
+                "[ \"$1\" != run ] || {{ shift; exec docker run --security-opt seccomp={loose} \"$@\"; }}"
+            ),
+        );
+        let let_through = verify(&docker);
+        assert_eq!(let_through["state"], "BROKEN", "{}: {let_through}", language.name());
+    }
 }
 
 #[test]

@@ -14,10 +14,13 @@ const KERNEL_TYPES: [&str; 9] =
     ["proc", "sysfs", "tmpfs", "devpts", "devtmpfs", "mqueue", "cgroup", "cgroup2", "ramfs"];
 
 /// What every container finds in `/dev`.
-const USUAL_DEVICES: [&str; 15] = [
+const USUAL_DEVICES: [&str; 16] = [
     "console", "core", "fd", "full", "mqueue", "null", "ptmx", "pts", "random", "shm", "stderr",
-    "stdin", "stdout", "tty", "urandom",
+    "stdin", "stdout", "tty", "urandom", "zero",
 ];
+
+/// What gVisor adds to them: devices of its own kernel, not of this machine.
+const GVISOR_DEVICES: [&str; 2] = ["fuse", "net"];
 
 /// Files of the kernel that must be covered by something, or not be there.
 const COVERED: [&str; 5] =
@@ -25,6 +28,12 @@ const COVERED: [&str; 5] =
 
 /// Files of the kernel that must be mounted read-only, or not be there.
 const LOCKED: [&str; 2] = ["/proc/sys", "/proc/sysrq-trigger"];
+
+/// How memory is mounted where programs may write.
+const GUARDS: [&str; 3] = ["noexec", "nosuid", "nodev"];
+
+/// What of it gVisor shows. It has the others, and no program in it becomes root.
+const GVISOR_GUARDS: [&str; 1] = ["noexec"];
 
 /// The size of `/dev/shm` that engines give, in KiB.
 const SHM_KIB: u64 = 64 * 1024;
@@ -49,10 +58,15 @@ pub(in crate::walls) fn filesystem(evidence: &Evidence) -> Judgement {
 pub(in crate::walls) fn scratch(evidence: &Evidence) -> Judgement {
     let facts = evidence.facts(Run::Facts)?;
     let mounts = mounts(facts)?;
+    let options: &[&str] =
+        if has_its_own_kernel(evidence, facts) { &GVISOR_GUARDS } else { &GUARDS };
+    if let Some(other) = mounts.iter().find(|mount| mount.is_more_scratch()) {
+        return broken(format!("{} is writable memory too", other.point));
+    }
     let Some(tmp) = mounts.iter().rfind(|mount| mount.point == "/tmp") else {
         return broken("/tmp is not a file system of its own");
     };
-    guarded(tmp)?;
+    guarded(tmp, options)?;
     let promised = evidence.promised.tmpfs_mb * 1024;
     match tmp.size_kib() {
         Some(size) if size > promised => {
@@ -67,19 +81,19 @@ pub(in crate::walls) fn scratch(evidence: &Evidence) -> Judgement {
         return broken(format!("no file can be created in /tmp: {why}"));
     }
     if let Some(shm) = mounts.iter().rfind(|mount| mount.point == "/dev/shm") {
-        guarded(shm)?;
+        guarded(shm, options)?;
         if let Some(size) = shm.size_kib().filter(|&size| size > SHM_KIB) {
             return broken(format!("/dev/shm has {} MiB", size / 1024));
         }
     }
     let executed = refused(facts, "tmp-exec")?;
     let filled = refused(facts, "tmp-fill")?;
-    let size = format!("/tmp: {} MiB, noexec, nosuid, nodev", promised / 1024);
+    let size = format!("/tmp: {} MiB, {}", promised / 1024, options.join(", "));
     held(filled.or(executed).map_or_else(|| size.clone(), |answer| format!("{size}; {answer}")))
 }
 
-fn guarded(mount: &Mount<'_>) -> Result<(), Fault> {
-    match ["noexec", "nosuid", "nodev"].iter().find(|option| !mount.has(option)) {
+fn guarded(mount: &Mount<'_>, options: &[&str]) -> Result<(), Fault> {
+    match options.iter().find(|option| !mount.has(option)) {
         Some(option) => broken(format!("{} is not mounted {option}", mount.point)),
         None => Ok(()),
     }
@@ -96,14 +110,21 @@ pub(in crate::walls) fn host(evidence: &Evidence) -> Judgement {
         return broken(format!("there is a container socket: {socket}"));
     }
     let devices = listed(facts, "devices")?;
-    let usual = |name: &&String| USUAL_DEVICES.contains(&name.as_str()) || *name == "zero";
+    let own_kernel = has_its_own_kernel(evidence, facts);
+    let usual = |name: &&String| {
+        USUAL_DEVICES.contains(&name.as_str())
+            || own_kernel && GVISOR_DEVICES.contains(&name.as_str())
+    };
     if let Some(device) = devices.iter().find(|name| !usual(name)) {
         return broken(format!("there is a device of this machine: /dev/{device}"));
     }
-    if !has_its_own_kernel(evidence, facts) {
+    let kernels = if own_kernel {
+        "/proc and /sys are gVisor's own"
+    } else {
         masked(facts, &mounts)?;
-    }
-    let seen = format!("{} devices, none of this machine; /proc and /sys masked", devices.len());
+        "/proc and /sys masked"
+    };
+    let seen = format!("{} devices, none of this machine; {kernels}", devices.len());
     match granted {
         Some(mount) => Ok(Holding::Open(format!("the policy mounts {mount}; {seen}"))),
         None => held(format!("nothing of this machine is mounted; {seen}")),
@@ -167,13 +188,22 @@ impl<'a> Mount<'a> {
             .or_else(|| size.parse::<u64>().ok().map(|bytes| bytes / 1024))
     }
 
+    fn is_below(&self, trees: &[&str]) -> bool {
+        let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        trees.iter().any(|tree| self.point.strip_prefix(tree).is_some_and(below))
+    }
+
+    /// Whether it is memory that programs could write to, beside `/tmp` and what `/dev` has.
+    fn is_more_scratch(&self) -> bool {
+        self.kind == "tmpfs"
+            && self.root == "/"
+            && !self.has("ro")
+            && !self.is_below(&["/tmp", "/dev", "/proc", "/sys"])
+    }
+
     /// Whether every container has it, or the policy grants it.
     fn is_usual(&self, granted: Option<&str>) -> bool {
-        let below = |tree: &str| {
-            self.point == tree
-                || self.point.strip_prefix(tree).is_some_and(|it| it.starts_with('/'))
-        };
-        let kernels = ["/proc", "/sys", "/dev", "/run"].into_iter().any(below);
+        let kernels = self.is_below(&["/proc", "/sys", "/dev", "/run"]);
         self.point == "/"
             || ENGINE_FILES.contains(&self.point)
             || (kernels || self.point == "/tmp") && KERNEL_TYPES.contains(&self.kind)

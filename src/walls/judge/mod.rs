@@ -12,6 +12,7 @@ mod reach;
 pub(super) use ends::{lifetime, output, time};
 pub(super) use files::{filesystem, host, scratch};
 pub(super) use limits::{core_dumps, cpu, descriptors, memory, pids};
+pub use power::REFUSED_CALLS;
 pub(super) use power::{capabilities, new_privileges, syscalls, user};
 pub(super) use reach::{environment, isolation, network};
 
@@ -85,3 +86,6 @@ fn has_its_own_kernel(evidence: &Evidence, facts: &Facts) -> bool {
     let version = facts.first("version").unwrap_or_default();
     demanded && version.starts_with("Linux version 4.4.0")
 }
+
+#[cfg(test)]
+mod tests;

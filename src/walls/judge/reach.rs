@@ -19,9 +19,10 @@ const IDLE_INTERFACES: [&str; 11] = [
     "bonding_masters",
 ];
 
-/// What every container has, whatever the policy; the last ones are a shell's own.
-const USUAL_VARIABLES: [&str; 8] =
-    ["PATH", "HOME", "HOSTNAME", "container", "PWD", "OLDPWD", "SHLVL", "_"];
+/// What every container has, whatever the policy. Podman sets `container`, and `TERM` to a constant;
+/// the last ones are a shell's own.
+const USUAL_VARIABLES: [&str; 9] =
+    ["PATH", "HOME", "HOSTNAME", "container", "TERM", "PWD", "OLDPWD", "SHLVL", "_"];
 
 pub(in crate::walls) fn network(evidence: &Evidence) -> Judgement {
     match evidence.promised.network {

@@ -1,4 +1,4 @@
-# Tries the walls from inside, in POSIX shell, and with nothing but the shell: an image may have
+# Tries the walls from inside, in POSIX shell, and needs nothing but the shell: an image may have
 # no other program. Lines above set das_run and its numbers. Each line that it prints is one JSON
 # object; das judges.
 
@@ -138,6 +138,25 @@ host() {
   done
 }
 
+# The shell makes no system call of one's choice; another program may, where the image has it.
+tools() {
+  if das_said=$(unshare -U true 2>&1); then
+    answer syscall-unshare unshare allowed "it worked"
+  else
+    case $das_said in
+      *"Operation not permitted"* | *"Permission denied"* | *"Function not implemented"*)
+        answer syscall-unshare unshare refused "$das_said"
+        ;;
+    esac
+  fi
+  das_said=$(setpriv -d 2>/dev/null)
+  case $das_said in *"no_new_privs: "*)
+    das_said=${das_said#*"no_new_privs: "}
+    line no-new-privs "${das_said%%[!0-9]*}"
+    ;;
+  esac
+}
+
 environment() {
   say env
   export -p | while IFS= read -r das_line; do
@@ -159,6 +178,7 @@ facts() {
   create root "create /das-probe" /das-probe
   scratch
   host
+  tools
   environment
   say end
 }

@@ -9,6 +9,9 @@ use crate::sanitize::{TerminalWriter, escape};
 /// How many bytes of an input say how the rest of it comes.
 const SETTINGS: usize = 7;
 
+/// No stream is longer. The tail's first whole line is looked for in less.
+const LONGEST: usize = 2500;
+
 /// How much of a stream comes byte by byte as well: more would take long.
 const SHORT: usize = 600;
 
@@ -20,7 +23,8 @@ const HEAD_PERCENT: usize = 40;
 pub fn capture(input: &[u8]) {
     let Some((settings, part)) = input.split_at_checked(SETTINGS) else { return };
     let cap = usize::from(u16::from_le_bytes([settings[0], settings[1]]) % 4096);
-    let stream = part.repeat(1 + usize::from(settings[2] % 8));
+    let mut stream = part.repeat(1 + usize::from(settings[2] % 8));
+    stream.truncate(LONGEST);
     let whole = kept(cap, &[&stream]);
     let (start, rest) = stream.split_at(stream.len().min(SHORT));
     let bytes = start.chunks(1).chain([rest]).collect();

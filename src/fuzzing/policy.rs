@@ -121,6 +121,8 @@ fn command_line(policy: &SandboxPolicy, facts: &Facts, plan: &Plan) {
     let read = Command::read(&words);
     assert_eq!(read.image, plan.image().as_str());
     assert_eq!(read.rest.first(), Some(&plan.interpreter()));
+    let is_program = |word: &&str| !word.is_empty() && !word.starts_with('-');
+    assert!(read.rest.first().is_some_and(is_program), "{:?} is no program", read.rest);
     if let Some(row) = policy.languages.get(plan.language()) {
         assert_eq!((read.image, &read.rest), (row.image.as_str(), &words_of(&row.command)));
     }
@@ -129,7 +131,7 @@ fn command_line(policy: &SandboxPolicy, facts: &Facts, plan: &Plan) {
     switches.push("--no-healthcheck");
     assert_eq!(read.switches, switches);
     limits(policy, &read);
-    environment(policy, &argv, &read);
+    environment(policy, facts, &argv, &read);
     pasted(&argv, &words);
 }
 
@@ -209,7 +211,7 @@ fn limits(policy: &SandboxPolicy, read: &Command) {
 }
 
 /// Variables with values are the policy's and das's own; those without are unset for the client.
-fn environment(policy: &SandboxPolicy, argv: &Argv, read: &Command) {
+fn environment(policy: &SandboxPolicy, facts: &Facts, argv: &Argv, read: &Command) {
     let variables = read.values("--env");
     for (name, value) in &policy.env {
         let is_last = |variable: &&&str| variable.split('=').next() == Some(name.as_str());
@@ -222,6 +224,9 @@ fn environment(policy: &SandboxPolicy, argv: &Argv, read: &Command) {
     }
     let names: Vec<&str> = variables.iter().filter_map(|it| it.split('=').next()).collect();
     let different: BTreeSet<&str> = names.iter().copied().collect();
+    for proxy in facts.proxy_names() {
+        assert!(different.contains(proxy.as_str()), "the client adds {proxy}");
+    }
     // The policy may give `HOME` another value, after das's own.
     assert!(names.len() <= different.len() + 1, "{names:?}");
 }

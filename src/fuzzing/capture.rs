@@ -1,9 +1,11 @@
-//! Streams: what is kept of them, and what of it a terminal gets.
+//! Streams: what is kept of them, and what of it a terminal and a model get.
 
 use std::borrow::Cow;
 use std::io::Write as _;
 
+use super::schema;
 use crate::capture::{Capture, Captured, marker};
+use crate::mcp;
 use crate::sanitize::{TerminalWriter, escape};
 
 /// How many bytes of an input say how the rest of it comes.
@@ -37,6 +39,7 @@ pub fn capture(input: &[u8]) {
     counts(cap, &stream, &whole);
     characters(&stream, &whole);
     terminal(&stream, &ways);
+    told(whole.clone(), kept(cap / 2, &[part]));
     for text in [whole.text(), String::from_utf8_lossy(&stream)] {
         escaped(&text);
     }
@@ -132,6 +135,34 @@ fn terminal(stream: &[u8], ways: &[Vec<&[u8]>]) {
     let text = String::from_utf8_lossy(stream);
     let text = escape(&text);
     assert!(text.strip_prefix(&sent).is_some_and(|rest| ["", "\u{fffd}"].contains(&rest)));
+}
+
+/// A model is told of two streams in few words that mean nothing but themselves, as was promised.
+fn told(stdout: Captured, stderr: Captured) {
+    const MOST: usize = 1024;
+    const MARKERS: usize = 2 * 120;
+    for (tool, result) in mcp::fuzzing::told(stdout, stderr, MOST as u64) {
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        readable(text);
+        let facts = &result["structuredContent"];
+        let Some(schema) = tool.get("outputSchema") else {
+            assert!(facts.is_null(), "nobody has promised {facts}");
+            continue;
+        };
+        assert!(schema::fits(schema, facts), "{facts}");
+        let streams = ["stdout", "stderr"].map(|name| facts[name].as_str().expect("a text"));
+        for stream in streams {
+            readable(stream);
+            assert!(text.contains(stream), "{stream:?} is not in {text:?}");
+        }
+        let length = streams.map(str::len).iter().sum::<usize>();
+        assert!(length <= MOST + MARKERS, "{length} bytes");
+    }
+}
+
+fn readable(text: &str) {
+    let control = text.chars().find(|c| c.is_control() && !"\n\t".contains(*c));
+    assert_eq!(control, None, "{text:?}");
 }
 
 /// What is escaped is harmless, is not escaped again, and keeps what was harmless.

@@ -1,5 +1,5 @@
-//! What holds of every session of a client, whatever its lines say, up to where code would run.
-//! For fuzzers and tests.
+//! What holds of every session of a client, whatever its lines say, up to where code would run; and
+//! what clients are told of what ran. For fuzzers and tests.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::protocol::{Action, Call, Place, Protocol};
+use super::protocol::{Action, Call, Place, Protocol, Version, call};
 use super::rpc::{
     Incoming, Line, Lines, Message, Notification, Params, Reply, Request, RequestId, Response,
     parse, to_line,
 };
 use super::tool::{Job, RunCode, Tool};
-use crate::Outcome;
+use crate::capture::Captured;
 use crate::policy::SandboxPolicy;
 use crate::runner::Stopper;
 use crate::sandbox::RunError;
+use crate::{Outcome, Verdict};
 
 /// The most bytes of a line, so that a short input can have more.
 const LONGEST_LINE: usize = 900;
@@ -51,13 +52,14 @@ struct Session {
     protocol: Protocol,
 }
 
-/// Runs nothing: what is tried ends before.
+/// Runs nothing, and comes to the same whatever it is to run; where there is nothing to come to,
+/// it is never asked.
 #[derive(Debug)]
-struct Nothing;
+struct Always(Option<Outcome>);
 
-impl RunCode for Nothing {
+impl RunCode for Always {
     fn run(&self, _: &Job, _: &Stopper) -> Result<Outcome, RunError> {
-        unreachable!("nothing is to run here")
+        Ok(self.0.clone().expect("nothing is to run here"))
     }
 
     fn expect_calls(&self) {}
@@ -73,7 +75,7 @@ impl Session {
     fn new() -> Self {
         let policy =
             SandboxPolicy { timeout_seconds: 5.0, max_code_bytes: 64, ..SandboxPolicy::default() };
-        let tool = Arc::new(Tool::new(policy.clone(), Nothing));
+        let tool = Arc::new(Tool::new(policy.clone(), Always(None)));
         Self { policy, protocol: Protocol::new(Arc::clone(&tool)), tool }
     }
 
@@ -284,4 +286,39 @@ fn spelled(line: &[u8], text: &str) {
 fn is_short_and_plain(text: &str) {
     assert!(text.len() <= LONGEST_MESSAGE, "{text}");
     assert!(!text.chars().any(char::is_control), "{text:?}");
+}
+
+/// What a client of the oldest version and one of the newest are told of a program that printed this, in about `most` bytes:
+/// the tool's definition, and the result of the call.
+pub(crate) fn told(stdout: Captured, stderr: Captured, most: u64) -> Vec<(Value, Value)> {
+    let outcome = Outcome {
+        verdict: Verdict::Error,
+        exit_code: Some(1),
+        signal: None,
+        hint: None,
+        stdout,
+        stderr,
+        duration: Duration::from_secs(1),
+        warnings: Vec::new(),
+        warm: false,
+        language: "python".parse().expect("a language"),
+        image: "python".parse().expect("an image"),
+        code_sha256: String::new(),
+        run_id: String::new(),
+    };
+    let policy = SandboxPolicy { max_output_bytes: most, ..SandboxPolicy::default() };
+    let tool = Tool::new(policy, Always(Some(outcome)));
+    let job = Job {
+        code: "1".to_owned(),
+        language: "python".to_owned(),
+        timeout: Duration::from_secs(1),
+        notes: Vec::new(),
+    };
+    let result = tool.run(&job, &Stopper::default());
+    let told = |version| {
+        let line = one_line(&Response::new(None, Ok(call(version, &result))));
+        let response: Value = serde_json::from_str(&line).expect("a response is JSON");
+        (tool.definition(version), response["result"].clone())
+    };
+    [Version::V2024_11_05, Version::V2026_07_28].map(told).into()
 }

@@ -46,6 +46,9 @@ pub mod cli;
 mod digest;
 pub mod doctor;
 pub mod engine;
+#[cfg(any(fuzzing, test))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod images;
 pub mod junit;
 pub mod language;

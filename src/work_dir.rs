@@ -151,7 +151,7 @@ fn refuse_place(path: &Path, homes: &[PathBuf]) -> Result<(), WorkDirError> {
 }
 
 /// `--mount` takes comma-separated options, so a path with a comma would add options.
-fn mountable(path: &Path) -> Result<String, WorkDirError> {
+pub(crate) fn mountable(path: &Path) -> Result<String, WorkDirError> {
     let harmful = |c: char| c.is_control() || matches!(c, ',' | '"' | '\'' | '\\');
     match path.to_str() {
         Some(text) if !text.contains(harmful) => Ok(text.to_owned()),

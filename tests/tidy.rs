@@ -14,7 +14,7 @@ const LAYERS: [&[&str]; 10] = [
     &["pool", "lesson"],
     &["sandbox"],
     &["doctor", "mcp", "verify"],
-    &["cli"],
+    &["cli", "fuzzing"],
 ];
 
 /// What decides without looking at the world.
@@ -128,7 +128,10 @@ fn what_decides_does_not_look_at_the_world() {
 
 #[test]
 fn every_module_says_first_what_it_does() {
-    for path in ["src", "tests", "fake-docker"].iter().flat_map(|dir| files(dir, ".rs")) {
+    for path in ["src", "tests", "fake-docker", "fuzz/fuzz_targets"]
+        .iter()
+        .flat_map(|dir| files(dir, ".rs"))
+    {
         let text = read(&path);
         assert!(text.starts_with("//! "), "{}", path.display());
     }
@@ -211,7 +214,17 @@ fn nothing_is_left_to_do_and_nothing_tells_of_the_workplace() {
         concat!("docker-", "facts"),
         concat!("mcp-", "facts"),
     ];
-    let places = ["src", "tests", "fake-docker", "examples", "README.md", "CHANGELOG.md", "docs"];
+    let places = [
+        "src",
+        "tests",
+        "fake-docker",
+        "examples",
+        "fuzz/fuzz_targets",
+        "fuzz/run.sh",
+        "README.md",
+        "CHANGELOG.md",
+        "docs",
+    ];
     let endings = [".rs", ".md", ".py", ".js", ".sh", ".json", ".toml"];
     let mut seen = 0;
     for place in places {

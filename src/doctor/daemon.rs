@@ -17,11 +17,7 @@ pub(super) const INFO_CHECKS: [&str; 5] =
 pub(super) fn versions(engine: &Engine, _: &SandboxPolicy) -> Vec<Finding> {
     let kind = engine.facts().kind;
     match ask_json(engine, "version") {
-        Ok(version) => vec![
-            reached(kind, &version),
-            client_version(kind, &version),
-            engine_version(kind, &version),
-        ],
+        Ok(version) => told_versions(kind, &version),
         Err(Silence { said, printed }) => {
             // The client tells its own version also where it does not reach the engine.
             let printed = serde_json::from_str(&printed).unwrap_or(Value::Null);
@@ -33,6 +29,11 @@ pub(super) fn versions(engine: &Engine, _: &SandboxPolicy) -> Vec<Finding> {
             ]
         }
     }
+}
+
+/// What an answer about versions tells.
+pub(super) fn told_versions(kind: EngineKind, version: &Value) -> Vec<Finding> {
+    vec![reached(kind, version), client_version(kind, version), engine_version(kind, version)]
 }
 
 fn reached(kind: EngineKind, version: &Value) -> Finding {
@@ -88,14 +89,9 @@ pub(super) fn info(engine: &Engine, policy: &SandboxPolicy) -> Vec<Finding> {
     let kind = engine.facts().kind;
     match ask_json(engine, "info") {
         Ok(info) => {
-            let facts = Facts::read(kind, &info);
-            let mut findings = vec![
-                facts.rootless(),
-                facts.runtimes(policy),
-                facts.cgroups(),
-                disk::check(facts.root.as_deref(), facts.host.as_deref()),
-            ];
-            findings.extend(warnings(&info));
+            let Facts { root, host, .. } = Facts::read(kind, &info);
+            let mut findings = told_info(kind, &info, policy);
+            findings.push(disk::check(root.as_deref(), host.as_deref()));
             findings
         }
         Err(silence) => {
@@ -103,6 +99,14 @@ pub(super) fn info(engine: &Engine, policy: &SandboxPolicy) -> Vec<Finding> {
             INFO_CHECKS.map(|check| Finding::unknown(check, why.clone())).to_vec()
         }
     }
+}
+
+/// What an engine's answer about itself tells, without a look at this machine.
+pub(super) fn told_info(kind: EngineKind, info: &Value, policy: &SandboxPolicy) -> Vec<Finding> {
+    let facts = Facts::read(kind, info);
+    let mut findings = vec![facts.rootless(), facts.runtimes(policy), facts.cgroups()];
+    findings.extend(warnings(info));
+    findings
 }
 
 /// What engines say of themselves, each in its own form.

@@ -31,7 +31,7 @@ pub(super) fn check(engine: &Engine, _: &SandboxPolicy) -> Vec<Finding> {
 }
 
 /// The same rows as Docker's: each a name and an expiry.
-fn rows_of_podman(listed: &str) -> String {
+pub(super) fn rows_of_podman(listed: &str) -> String {
     let containers: Vec<Value> = serde_json::from_str(listed).unwrap_or_default();
     let row = |container: &Value| {
         let name = container["Names"][0].as_str()?;
@@ -46,7 +46,7 @@ fn now() -> u64 {
 }
 
 /// An image can hand labels on to any container, so the name has to be das's own as well.
-fn judge(engine: &Engine, listed: &str, now: u64) -> Finding {
+pub(super) fn judge(engine: &Engine, listed: &str, now: u64) -> Finding {
     let rows = listed.lines().filter_map(|line| {
         let (name, expires) = line.split_once(' ')?;
         Some((name, expires.trim().parse::<u64>().ok()?))

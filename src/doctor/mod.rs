@@ -20,6 +20,8 @@ mod client;
 mod daemon;
 mod disk;
 mod finding;
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
 mod images;
 mod inside;
 mod leftovers;

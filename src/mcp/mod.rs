@@ -3,6 +3,8 @@
 //! [`rpc`] reads and writes messages, [`protocol`] decides what each is answered, [`tool`] is
 //! what can be called, [`server`] does it all at once. None of it knows Docker.
 
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
 mod protocol;
 mod rpc;
 mod server;

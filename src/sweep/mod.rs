@@ -7,6 +7,8 @@
 //! go when they have expired. The sweep knows labels and processes, not runs.
 
 mod background;
+#[cfg(any(fuzzing, test))]
+pub(crate) mod fuzzing;
 mod judge;
 mod listing;
 

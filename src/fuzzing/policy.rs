@@ -18,7 +18,14 @@ use crate::work_dir;
 const LONGEST_WORD: usize = 128 * 1024;
 
 /// The flags of `run` that stand alone.
-const SWITCHES: [&str; 5] = ["--rm", "-i", "--read-only", "--no-healthcheck", "--http-proxy=false"];
+const SWITCHES: [&str; 6] = [
+    "--rm",
+    "-i",
+    "--read-only",
+    "--read-only-tmpfs=false",
+    "--no-healthcheck",
+    "--http-proxy=false",
+];
 
 /// Those that take the next word, whatever it is, and stand in every command once.
 const ONCE: [&str; 13] = [
@@ -127,6 +134,7 @@ fn command_line(policy: &SandboxPolicy, facts: &Facts, plan: &Plan) {
         assert_eq!((read.image, &read.rest), (row.image.as_str(), &words_of(&row.command)));
     }
     let mut switches = vec!["--rm", "-i", "--read-only"];
+    switches.extend(facts.kind.no_more_scratch_flag());
     switches.extend(facts.kind.no_proxy_flag());
     switches.push("--no-healthcheck");
     assert_eq!(read.switches, switches);

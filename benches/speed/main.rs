@@ -6,6 +6,7 @@
 
 mod calls;
 mod chart;
+mod flags;
 mod floods;
 mod left;
 mod page;
@@ -42,11 +43,13 @@ enum Part {
     Start,
     /// The end of a warm call, taken apart.
     Teardown,
+    /// What each flag of the command line costs.
+    Flags,
     /// Memory of das, and the size of its program.
     Memory,
 }
 
-const ALL: [Part; 8] = [
+const ALL: [Part; 9] = [
     Part::Single,
     Part::BackToBack,
     Part::Burst,
@@ -54,6 +57,7 @@ const ALL: [Part; 8] = [
     Part::Code,
     Part::Start,
     Part::Teardown,
+    Part::Flags,
     Part::Memory,
 ];
 
@@ -107,6 +111,7 @@ fn measure(part: Part, args: &Args, image: &str, report: &mut Report) {
         Part::Code => floods::code(image, few, report),
         Part::Start => small::start(args.runs.min(50), report),
         Part::Teardown => teardown::measure(image, few.max(10), report),
+        Part::Flags => flags::costs(image, few, report),
         Part::Memory => small::memory(image, args.flood, report),
     }
 }

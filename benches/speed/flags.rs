@@ -13,21 +13,20 @@ const NEEDED: [&str; 5] = ["--rm", "-i", "--name", "--pull", "--label"];
 
 pub(crate) fn costs(image: &str, runs: usize, report: &mut Report) {
     let flags = flags(&bare(image), image);
-    let mut whole = Series::default();
-    let mut without: Vec<Series> = flags.iter().map(|_| Series::default()).collect();
+    let mut pairs: Vec<[Series; 2]> = flags.iter().map(|_| Default::default()).collect();
     // In turn, so that whatever disturbs the machine disturbs all of them.
     for _ in 0..runs {
-        whole.add(run(&bare(image)));
-        for (flag, series) in flags.iter().zip(&mut without) {
+        for (flag, [with, without]) in flags.iter().zip(&mut pairs) {
             let mut words = bare(image);
+            with.add(run(&words));
             let at = words.windows(flag.len()).position(|part| part == flag.as_slice());
             let at = at.expect("the flag is in every command line");
             words.drain(at..at + flag.len());
-            series.add(run(&words));
+            without.add(run(&words));
         }
     }
-    for (flag, series) in flags.iter().zip(&without) {
-        let cost = whole.median() - series.median();
+    for (flag, [with, without]) in flags.iter().zip(&pairs) {
+        let cost = with.median() - without.median();
         report.note(&format!("cost of {}, ms", flag.join(" ")), cost);
     }
 }

@@ -21,7 +21,6 @@ pub(crate) fn output(image: &str, most: u64, rounds: usize, report: &mut Report)
         if bytes > most {
             continue;
         }
-        let rounds = if bytes > 1 << 20 { rounds.min(3) } else { rounds };
         let code = flood(bytes);
         let [mut bare_series, mut das_series] = [Series::default(), Series::default()];
         let mut memory = 0;

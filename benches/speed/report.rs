@@ -80,6 +80,7 @@ impl Report {
         text += "| ms | n | p50 | p95 | p99 |\n|---|---|---|---|---|\n";
         for (name, series) in &self.series {
             let Summary { n, p50_ms, p95_ms, p99_ms, .. } = series.summary();
+            let name = name.replace('|', "\\|");
             line(&mut text, &format!("| {name} | {n} | {p50_ms:.1} | {p95_ms:.1} | {p99_ms:.1} |"));
         }
         text

@@ -51,8 +51,7 @@ impl Report {
     /// Prints it, unless its reader keeps das waiting.
     pub(super) fn print_briefly(self) -> Result<(), CliError> {
         let (sender, printed) = mpsc::sync_channel(1);
-        threads::spawn("das-report", move || sender.send(self.print()))
-            .map_err(CliError::Thread)?;
+        threads::spawn("das-report", move || sender.send(self.print())).map_err(CliError::Write)?;
         printed.recv_timeout(LAST_WORDS_BOUND).unwrap_or(Ok(()))
     }
 }

@@ -1,36 +1,52 @@
 //! The engine's clock, as far as it is known to differ from das's own: it may be another machine's,
 //! or that of a virtual machine which has slept.
 
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How long what was learnt is not doubted: a virtual machine may sleep at any time, and an engine
+/// that hangs is not asked with every question.
+const FRESH: Duration = Duration::from_secs(10);
 
 /// One for each engine; its clones share what one of them has learnt.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EngineClock {
+    learnt: Arc<Mutex<Learnt>>,
+}
+
+#[derive(Debug, Default)]
+struct Learnt {
     /// In nanoseconds; negative where the engine's is behind.
-    ahead: Arc<OnceLock<i128>>,
+    ahead: i128,
+    at: Option<Instant>,
 }
 
 impl EngineClock {
     /// The time that the engine's clock shows now, as Unix time. Until something is learnt it is
     /// taken for das's own.
     pub(super) fn now(&self) -> Duration {
-        let ahead = self.ahead.get().copied().unwrap_or_default();
-        from_nanos(nanos(own_now()).saturating_add(ahead))
+        from_nanos(nanos(own_now()).saturating_add(self.lock().ahead))
     }
 
-    pub(super) fn is_known(&self) -> bool {
-        self.ahead.get().is_some()
+    /// Whether the engine's clock has been looked at lately.
+    pub(super) fn is_fresh(&self, now: Instant) -> bool {
+        self.lock().at.is_some_and(|at| now < at + FRESH)
     }
 
     /// Learns from what the engine's clock showed at some time between these two of das's. What
     /// lies between them is no difference; of what is left the later end is taken, so that nothing
-    /// which has happened is still to come.
+    /// which has happened is still to come. An engine that does not say changes nothing.
     pub(super) fn learn(&self, asked: Duration, shown: Option<i128>, answered: Duration) {
         let agrees = |shown: &i128| (nanos(asked)..=nanos(answered)).contains(shown);
-        let ahead = shown.filter(|shown| !agrees(shown)).map_or(0, |shown| shown - nanos(asked));
-        // What another thread has learnt meanwhile is as good.
-        self.ahead.get_or_init(|| ahead);
+        let mut learnt = self.lock();
+        if let Some(shown) = shown {
+            learnt.ahead = if agrees(&shown) { 0 } else { shown - nanos(asked) };
+        }
+        learnt.at = Some(Instant::now());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Learnt> {
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,7 +74,7 @@ mod tests {
     fn learnt(shown: impl FnOnce(i128) -> Option<i128>) -> i128 {
         let clock = EngineClock::default();
         clock.learn(HOUR, shown(nanos(HOUR)), HOUR + LATENCY);
-        clock.ahead.get().unwrap() / 1_000_000
+        clock.lock().ahead / 1_000_000
     }
 
     #[test]
@@ -75,8 +91,23 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_does_not_say_is_believed_to_agree_and_not_asked_again() {
+    fn an_engine_that_does_not_say_is_believed_to_be_as_before() {
         assert_eq!(learnt(|_| None), 0);
+        let clock = EngineClock::default();
+        clock.learn(HOUR, Some(0), HOUR);
+        clock.learn(HOUR, None, HOUR);
+        assert_eq!(clock.lock().ahead, -nanos(HOUR));
+    }
+
+    #[test]
+    fn what_was_learnt_is_doubted_after_a_while_and_can_be_learnt_anew() {
+        let clock = EngineClock::default();
+        assert!(!clock.is_fresh(Instant::now()));
+        clock.learn(HOUR, Some(0), HOUR);
+        assert!(clock.is_fresh(Instant::now()));
+        assert!(!clock.is_fresh(Instant::now() + FRESH));
+        clock.learn(HOUR, Some(nanos(HOUR)), HOUR);
+        assert_eq!(clock.lock().ahead, 0);
     }
 
     #[test]

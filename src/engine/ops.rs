@@ -1,6 +1,6 @@
 //! The engine's short commands, each with its bound.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::clock::own_now;
 use super::command::{CommandError, Finished};
@@ -87,8 +87,8 @@ impl Engine {
     /// What the engine remembers of a container, also after its removal.
     ///
     /// A record is told up to a time on the engine's clock. Where what is expected is not in it,
-    /// that clock may be ahead of das's or behind it: then it is looked at, once, and the record is
-    /// asked for again.
+    /// that clock may be ahead of das's or behind it: then it is looked at, unless it was lately,
+    /// and the record is asked for again.
     pub fn record(&self, tag: &RunTag, expected: Expected) -> Result<Record, RecordError> {
         let told = self.record_so_far(tag);
         let missing = match (expected, &told) {
@@ -100,14 +100,14 @@ impl Engine {
         if missing && self.learn_clock() { self.record_so_far(tag) } else { told }
     }
 
-    /// Looks at the engine's clock, unless it is known. Whether it is news.
+    /// Looks at the engine's clock, unless it was looked at lately. Whether the engine told.
     fn learn_clock(&self) -> bool {
         match self.facts().kind {
             // Its record is told to the end, not up to a time.
             EngineKind::Podman => return false,
             EngineKind::Docker | EngineKind::Nerdctl => {}
         }
-        if self.clock.is_known() {
+        if self.clock.is_fresh(Instant::now()) {
             return false;
         }
         let asked = own_now();
@@ -199,7 +199,6 @@ fn read_removal(kind: EngineKind, finished: &Finished) -> RemoveAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn removal(kind: EngineKind, script: &str) -> RemoveAnswer {
         let shell = super::super::command::CommandLine::new("/bin/sh", ["-c", script]);

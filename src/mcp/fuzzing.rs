@@ -2,7 +2,7 @@
 //! what clients are told of what ran. For fuzzers and tests.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,11 +13,11 @@ use super::rpc::{
     Incoming, Line, Lines, Message, Notification, Params, Reply, Request, RequestId, Response,
     parse, to_line,
 };
-use super::tool::{Job, RunCode, Tool};
+use super::tool::always::Always;
+use super::tool::{Job, Tool};
 use crate::capture::Captured;
 use crate::policy::SandboxPolicy;
 use crate::runner::Stopper;
-use crate::sandbox::RunError;
 use crate::{Outcome, Verdict};
 
 /// The most bytes of a line, so that a short input can have more.
@@ -50,25 +50,6 @@ struct Session {
     policy: SandboxPolicy,
     tool: Arc<Tool>,
     protocol: Protocol,
-}
-
-/// Runs nothing, and comes to the same whatever it is to run; where there is nothing to come to,
-/// it is never asked.
-#[derive(Debug)]
-struct Always(Option<Outcome>);
-
-impl RunCode for Always {
-    fn run(&self, _: &Job, _: &Stopper) -> Result<Outcome, RunError> {
-        Ok(self.0.clone().expect("nothing is to run here"))
-    }
-
-    fn expect_calls(&self) {}
-
-    fn retire(&self) {}
-
-    fn retired_by(&self, _: Instant) -> bool {
-        true
-    }
 }
 
 impl Session {

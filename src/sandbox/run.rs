@@ -152,16 +152,25 @@ impl Run<'_> {
             tag: tag.clone(),
             output_cap: self.sandbox.output_cap(),
         };
+        let begun = Instant::now();
         let waiting = launch.start().map_err(|error| spawn_failure(engine.facts(), &error))?;
         let ran = match waiting.run(self.program(watch)) {
             Ok(ran) => ran,
             Err(Unbegun { error, fate }) => {
                 release(guard, fate);
-                return Err(own_failure("cannot start a thread", &error));
+                let ending = Ending::Failed(own_failure("cannot start a thread", &error));
+                return Ok(self.not_begun(tag, ending, fate, begun.elapsed()));
             }
         };
         release(guard, ran.fate);
         Ok(self.judge(tag, ran, Container::Fresh))
+    }
+
+    /// The container was made and got none of the code.
+    fn not_begun(&self, tag: &RunTag, ending: Ending, fate: Fate, duration: Duration) -> Happened {
+        let warnings = unconfirmed(fate, &ending, &self.removal(tag)).into_iter().collect();
+        let run_id = tag.id().to_owned();
+        Happened { warnings, run_id, ..self.never_began(ending, duration) }
     }
 
     fn program<'a>(&self, watch: &'a Watch) -> Program<'a> {

@@ -1,38 +1,17 @@
 //! What each method is answered, in each version.
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
 
 use super::*;
 use crate::mcp::rpc::{Incoming, Message, Response, parse};
-use crate::mcp::tool::RunCode;
+use crate::mcp::tool::always::Always;
 use crate::mcp::tool::test_outcome::{captured, test_outcome};
 use crate::policy::SandboxPolicy;
 use crate::runner::Stopper;
-use crate::sandbox::RunError;
 use crate::{Outcome, Verdict};
 
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
-
-/// Runs nothing and always comes to the same.
-#[derive(Debug)]
-struct Always(Option<Outcome>);
-
-impl RunCode for Always {
-    fn run(&self, _: &Job, _: &Stopper) -> Result<Outcome, RunError> {
-        Ok(self.0.clone().expect("nothing is to run here"))
-    }
-
-    fn expect_calls(&self) {}
-
-    fn retire(&self) {}
-
-    fn retired_by(&self, _: Instant) -> bool {
-        true
-    }
-}
 
 fn protocol() -> Protocol {
     Protocol::new(Arc::new(Tool::new(SandboxPolicy::default(), Always(None))))

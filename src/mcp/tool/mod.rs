@@ -1,6 +1,8 @@
 //! The one tool, `run_code`: what clients are told of it, what they may ask of it, and what it
 //! answers. It knows the policy and outcomes; it knows neither Docker nor JSON-RPC.
 
+#[cfg(any(fuzzing, test))]
+pub(crate) mod always;
 mod arguments;
 mod budget;
 mod clean;
